@@ -1,0 +1,54 @@
+# Every target makes or reuses the environment it needs.
+PYTHON ?= python3
+VENV := .venv
+BENCH := .venv-bench
+SIZE ?= standard
+PIP := -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all bench lint docs data clean
+
+demo: $(VENV)/.ready-demo
+	$(VENV)/bin/python -m causalfairness.demo
+
+test: lint
+	$(VENV)/bin/python -m pytest -m "not slow"
+
+test-all: lint
+	$(VENV)/bin/python -m pytest
+
+lint: $(VENV)/.ready-test
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+bench: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks --size $(SIZE)
+
+docs: $(VENV)/.ready-docs
+	$(VENV)/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+data: $(VENV)/.ready-test
+	$(VENV)/bin/python tools/build_datasets.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready-demo: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP) -e .
+	touch $@
+
+$(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP) -e ".[test]"
+	touch $@ $(VENV)/.ready-demo
+
+$(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP) -e ".[docs]"
+	touch $@ $(VENV)/.ready-demo
+
+$(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python $(PIP) -e . -r benchmarks/requirements.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(BENCH) docs/_build dist build report.html

@@ -1,0 +1,89 @@
+"""What can go wrong? Everything the package raises on purpose, one name each.
+
+Catch `CausalFairnessError` to catch them all. A message says what was found, what was
+expected and what to do next.
+"""
+
+
+class CausalFairnessError(Exception):
+    """What do all errors of this package have in common? Catch this one to catch them all.
+
+    >>> import causalfairness as cf
+    >>> try:
+    ...     cf.CausalGraph.parse("a -> b; b -> a")
+    ... except cf.errors.CausalFairnessError as error:
+    ...     print(type(error).__name__)
+    CycleError
+    """
+
+
+class GraphSyntaxError(CausalFairnessError):
+    """The text of a causal graph cannot be read."""
+
+
+class CycleError(CausalFairnessError):
+    """The arrows of a causal graph lead back to where they started."""
+
+
+class UnknownNodeError(CausalFairnessError):
+    """A question names something that is not in the causal graph."""
+
+
+class RoleError(CausalFairnessError):
+    """The roles given to columns contradict each other."""
+
+
+class NotIdentifiedError(CausalFairnessError):
+    """Under the stated assumptions no amount of data answers the question."""
+
+
+class SourceError(CausalFairnessError):
+    """The data cannot be opened, or is of a kind that is not understood."""
+
+
+class ColumnNotFoundError(CausalFairnessError):
+    """A column with a role is not in the data."""
+
+
+class GroupNotFoundError(CausalFairnessError):
+    """The reference or the comparison group has no rows in the data."""
+
+
+class ColumnTypeError(CausalFairnessError):
+    """A column holds values that its role has no use for."""
+
+
+class OutcomeError(CausalFairnessError):
+    """The outcome is neither binary nor numeric, or it never varies."""
+
+
+class WeightError(CausalFairnessError):
+    """Row weights must be numbers, none negative, not all zero in a group."""
+
+
+class MissingValuesError(CausalFairnessError):
+    """Role columns have missing values and no policy for them was declared."""
+
+
+class OverlapError(CausalFairnessError):
+    """Some people have (almost) no counterpart in the other group."""
+
+
+class EmptyCellsError(OverlapError):
+    """Combinations of mediators and confounders are seen in one group only."""
+
+
+class MixedBasisError(CausalFairnessError):
+    """Two effects from different data, or different resamples, were combined."""
+
+
+class PredictorError(CausalFairnessError):
+    """The audited model cannot be evaluated on the role columns."""
+
+
+class LearnerError(CausalFairnessError):
+    """A learner cannot do what an estimator needs from it."""
+
+
+class DatasetError(CausalFairnessError):
+    """A bundled data set is unknown, damaged, or was asked for in an unknown form."""
