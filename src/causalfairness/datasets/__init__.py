@@ -1,0 +1,46 @@
+"""Which data can be tried at once? Bundled real data, and worlds with known answers.
+
+The real data (`load_adult`, `load_compas`, `load_german_credit`, `load_law_school`) come with a
+data dictionary each (`describe`). The made-up worlds are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from causalfairness.datasets.bundled import (
+    load_adult,
+    load_compas,
+    load_german_credit,
+    load_law_school,
+)
+from causalfairness.datasets.dictionary import Column, DataDictionary, available, describe
+
+_MODULES = ("worlds",)
+_HOME = {"make_loan_application": "causalfairness.datasets.loan"}
+
+__all__ = [
+    "Column",
+    "DataDictionary",
+    "available",
+    "describe",
+    "load_adult",
+    "load_compas",
+    "load_german_credit",
+    "load_law_school",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"causalfairness.datasets.{name}")
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'causalfairness.datasets' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES, *_HOME])
