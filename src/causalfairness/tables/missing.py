@@ -1,0 +1,64 @@
+"""What happens to rows with missing values? A declared policy, and an account of its effect."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from causalfairness.errors import MissingValuesError
+
+Missing = Literal["refuse", "drop", "category"]
+POLICIES = ("refuse", "drop", "category")
+
+
+@dataclass(frozen=True)
+class RowAccount:
+    """Which rows were read, used, left aside, dropped, and why?
+
+    `outside` counts rows of groups that the question is not about; `dropped` counts rows with
+    missing values per group; `missing` counts missing values per column.
+
+    >>> str(RowAccount(read=10, used=8, outside=2))
+    '10 rows read, 8 used, 2 of other groups left aside'
+    """
+
+    read: int
+    used: int
+    outside: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        text = f"{self.read:,} rows read, {self.used:,} used"
+        if self.outside:
+            text += f", {self.outside:,} of other groups left aside"
+        if self.dropped:
+            per_group = ", ".join(f"{group}: {count:,}" for group, count in self.dropped.items())
+            text += f", {sum(self.dropped.values()):,} dropped for missing values ({per_group})"
+        return text
+
+
+def check_policy(missing: Mapping[str, int], policy: Missing, *, measured: Collection[str]) -> None:
+    """May the work go on with these missing values per column?
+
+    Columns in `measured` (outcome, weights) have no use for a category of their own.
+
+    >>> check_policy({"age": 0}, "refuse", measured=["hired"])
+    """
+    if policy not in POLICIES:
+        raise MissingValuesError(f"missing must be one of {POLICIES}; found {policy!r}")
+    found = {column: count for column, count in missing.items() if count}
+    if found and policy == "refuse":
+        counts = ", ".join(f"{column!r}: {count:,}" for column, count in found.items())
+        raise MissingValuesError(
+            f"missing values in {counts}; choose missing='drop' (rows are left out and counted) or "
+            "missing='category' (missing becomes a value of its own), or complete the data"
+        )
+    if policy == "category":
+        for column in measured:
+            if column in found:
+                raise MissingValuesError(
+                    f"column {column!r} has {found[column]:,} missing values, and a measurement "
+                    "cannot be a category; choose missing='drop' or complete the data"
+                )

@@ -1,0 +1,229 @@
+"""What do row-level estimators need? Arrays of the columns with a role.
+
+Other groups' rows stay in the table: spreads have one coordinate per row of the whole table, so
+that effects of different groups, or of outcome and prediction, can be combined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import ColumnTypeError, WeightError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.tables.columns import Column, column_of
+from causalfairness.tables.fingerprint import Identity, identify
+from causalfairness.tables.groups import (
+    NEITHER,
+    GroupLabel,
+    check_one_value,
+    label_groups,
+    members,
+    shown,
+)
+from causalfairness.tables.missing import Missing, RowAccount, check_policy
+from causalfairness.tables.target import Target, check_varies
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is each person's group, confounders, mediators, outcome and weight?
+
+    >>> import pyarrow as pa
+    >>> from causalfairness.tables import open_table
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="hired")
+    >>> table = open_table(pa.table({"sex": ["M", "F", "M"], "hired": [1, 0, 0]}))
+    >>> table.rows(model, "outcome").pair(model).group.tolist()
+    [0, 1, 0]
+    """
+
+    frame: nw.DataFrame[Any]
+    columns: Mapping[str, Column]
+    groups: tuple[GroupLabel, ...]
+    group_of_row: Positions
+    outcome: Array | None
+    weights: Array | None
+    kept: Mask
+    missing: Mapping[str, int]
+    identity: Identity
+    target: Target | None
+
+    def pair(self, model: StandardFairnessModel) -> RowPair:
+        """Which rows do the two groups of this model have, and with what values?"""
+        role = members(self.groups, model)[self.group_of_row]
+        index = np.flatnonzero(self.kept & (role != NEITHER))
+        outcome = None if self.outcome is None else self.outcome[index]
+        pair = RowPair(
+            rows=self,
+            model=model,
+            index=index,
+            group=role[index],
+            confounders=encode([self.columns[c] for c in model.confounders], index),
+            mediators=encode([self.columns[m] for m in model.mediators], index),
+            outcome=outcome,
+            weights=np.ones(len(index)) if self.weights is None else self.weights[index],
+            account=self._account(model, role, index),
+        )
+        pair.check()
+        return pair
+
+    def _account(
+        self, model: StandardFairnessModel, role: NDArray[np.int8], index: Positions
+    ) -> RowAccount:
+        lost = np.bincount(self.group_of_row[~self.kept], minlength=len(self.groups))
+        return RowAccount(
+            read=len(self.kept),
+            used=len(index),
+            outside=int(np.sum(self.kept & (role == NEITHER))),
+            dropped={shown(g): int(n) for g, n in zip(self.groups, lost, strict=True) if n},
+            missing={column: count for column, count in self.missing.items() if count},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RowPair:
+    """What do the rows of two groups hold, ready for a learner?
+
+    `index` places the rows in the whole table; `weights` are 1 where none were given.
+    """
+
+    rows: Rows
+    model: StandardFairnessModel
+    index: Positions
+    group: NDArray[np.int8]
+    confounders: Array
+    mediators: Array
+    outcome: Array | None
+    weights: Array
+    account: RowAccount
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def check(self) -> None:
+        """Is there a gap to explain, and does each group weigh something?"""
+        for role, name in enumerate(("reference", "comparison")):
+            if not np.any(self.weights[self.group == role] > 0):
+                raise WeightError(
+                    f"the {name} group has no rows left with a positive weight; check the weights "
+                    f"column {self.model.weights!r} and the rows dropped for missing values"
+                )
+        if self.outcome is not None and self.rows.target is not None:
+            check_varies(self.outcome.min(), self.outcome.max(), self.rows.target)
+
+    @property
+    def is_binary(self) -> bool:
+        """Is the outcome only ever 0 or 1?"""
+        return self.outcome is not None and bool(np.isin(self.outcome, (0.0, 1.0)).all())
+
+    def scatter(self, values: Array) -> Array:
+        """Where do these rows' values stand in the whole table? Other rows get 0."""
+        whole = np.zeros((*values.shape[:-1], len(self.rows.kept)))
+        whole[..., self.index] = values
+        return whole
+
+    def features(self, group: int | None = None) -> Any:
+        """What does the audited model see, in the library of the data?
+
+        With `group` 0 or 1 every row is told it belongs to that group; with None it is as it is.
+        """
+        columns = (*self.model.protected_columns, *self.model.confounders, *self.model.mediators)
+        frame = self.rows.frame.select(*columns)
+        told = frame[self.index]
+        if group is None:
+            return told.to_native()
+        inside = self.index[self.group == group]
+        check_one_value(self.rows.group_of_row[inside], group, self.model)
+        example = np.full(len(self.index), inside[0])
+        changed = [frame[name][example].alias(name) for name in self.model.protected_columns]
+        return told.with_columns(*changed).to_native()
+
+
+def read_rows(
+    frame: nw.DataFrame[Any], model: StandardFairnessModel, target: Target | None, missing: Missing
+) -> Rows:
+    """What do the role columns hold, row by row?"""
+    columns = {name: column_of(frame[name]) for name in model.role_columns}
+    groups, group_of_row = label_groups([columns[name] for name in model.protected_columns])
+    outcome = None if target is None else target.read(columns[target.column])
+    weights = None if model.weights is None else read_weights(columns[model.weights])
+    absent = {name: columns[name].is_missing for name in _used(model, target)}
+    counts = {name: int(mask.sum()) for name, mask in absent.items()}
+    measured = [name for name in (target and target.column, model.weights) if name]
+    check_policy(counts, missing, measured=measured)
+    kept = np.ones(len(frame), dtype=bool)
+    if missing == "drop":
+        for mask in absent.values():
+            kept &= ~mask
+    return Rows(
+        frame=frame,
+        columns=columns,
+        groups=groups,
+        group_of_row=group_of_row,
+        outcome=outcome,
+        weights=weights,
+        kept=kept,
+        missing=counts,
+        identity=identify(columns.values()),
+        target=target,
+    )
+
+
+def encode(columns: Sequence[Column], index: Positions) -> Array:
+    """How do these columns look to a learner? Numbers as they are, labels as indicators.
+
+    Two labels make one indicator, more make one each; a missing label is a label. A missing
+    number becomes the mean of the others, with an indicator that says so.
+
+    >>> encode([Column("sex", None, np.array([0, 1, 0]), ("F", "M"))], np.arange(3)).tolist()
+    [[0.0], [1.0], [0.0]]
+    """
+    parts = [part for column in columns for part in _encoded(column, index)]
+    return np.column_stack(parts) if parts else np.empty((len(index), 0))
+
+
+def _encoded(column: Column, index: Positions) -> list[Array]:
+    if column.values is not None:
+        values = column.values[index]
+        if np.isinf(values).any():
+            raise ColumnTypeError(
+                f"column {column.name!r} holds infinite values; remove or cap them"
+            )
+        absent = np.isnan(values)
+        if not absent.any():
+            return [values]
+        filled = np.where(absent, np.nanmean(values) if not absent.all() else 0.0, values)
+        return [filled, absent.astype(float)]
+    present, codes = np.unique(column.codes[index], return_inverse=True)
+    first = 1 if len(present) == 2 else 0
+    return [(codes == level).astype(float) for level in range(first, len(present))]
+
+
+def read_weights(column: Column) -> Array:
+    """How much does each row count?"""
+    if column.values is None:
+        raise WeightError(f"weights column {column.name!r} holds words; expected numbers")
+    known = column.values[~column.is_missing]
+    if known.size and (known.min() < 0 or np.isinf(known).any()):
+        raise WeightError(
+            f"weights column {column.name!r} goes from {known.min():g} to {known.max():g}; "
+            "expected finite numbers, none negative"
+        )
+    return column.values
+
+
+def _used(model: StandardFairnessModel, target: Target | None) -> list[str]:
+    """The columns this question reads: an outcome that is not asked about may have gaps."""
+    asked = (target.column,) if target else ()
+    weights = (model.weights,) if model.weights else ()
+    return [*model.protected_columns, *model.confounders, *model.mediators, *asked, *weights]

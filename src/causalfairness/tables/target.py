@@ -1,0 +1,129 @@
+"""Whose mean is asked for? The outcome or the prediction, as one number per row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import OutcomeError, PredictorError, RoleError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.tables.columns import Column
+from causalfairness.tables.groups import canonical, shown_value
+
+Of = Literal["outcome", "prediction"]
+Array = NDArray[np.float64]
+
+
+class Target(NamedTuple):
+    """Which column is averaged, and which of its values counts as 1?
+
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="income", outcome_value=">50K")
+    >>> target_of(model, "outcome")
+    Target(column='income', value='>50K', role='outcome')
+    """
+
+    column: str
+    value: Any
+    role: Of
+
+    def read(self, column: Column) -> Array:
+        """What is each row's number? Missing values come as NaN."""
+        if column.is_number and self._is_counted(column):
+            return np.where(column.is_missing, np.nan, column.values == canonical(self.value))
+        if column.values is not None:
+            if len(known := column.values[~column.is_missing]):
+                self.check_range(float(known.min()), float(known.max()))
+            return column.values
+        if self.value is None or canonical(self.value) not in column.labels:
+            raise OutcomeError(self._cannot_read(column))
+        hit = column.codes == column.labels.index(str(canonical(self.value)))
+        return np.where(column.is_missing, np.nan, hit.astype(float))
+
+    def expression(self, frame: nw.LazyFrame[Any]) -> nw.Expr:
+        """What is each row's number, where the data lives? Missing values come as null."""
+        column, kind = nw.col(self.column), frame.collect_schema()[self.column]
+        numeric = kind.is_numeric() or kind == nw.Boolean
+        if numeric and (self.role == "prediction" or self.value is None):
+            number = column.cast(nw.Float64)
+            return number.fill_nan(None) if kind.is_float() else number
+        if self.value is None:
+            seen = frame.select(column.unique()).collect(backend="pyarrow")[self.column].to_list()
+            raise OutcomeError(self._needs_value([str(word) for word in seen if word is not None]))
+        literal = self.value if not numeric else float(canonical(self.value))  # type: ignore[arg-type]
+        same = (column.cast(nw.Float64) if numeric else column.cast(nw.String)) == literal
+        return same.cast(nw.Float64)
+
+    def needs_look(self, kind: Any) -> bool:
+        """Must the range of the values be seen before they are added up?"""
+        scored = self.role == "prediction" and self.value is not None and kind.is_numeric()
+        return bool(scored or (kind.is_float() and not self._compares(kind)))
+
+    def check_range(self, low: float, high: float) -> None:
+        """Do numbers in this range make sense here?"""
+        if math.isinf(low) or math.isinf(high):
+            raise OutcomeError(f"column {self.column!r} holds infinite values; remove or cap them")
+        if self.role == "prediction" and self.value is not None and not 0 <= low <= high <= 1:
+            raise OutcomeError(
+                f"the prediction column {self.column!r} is numeric with values from {low:g} to "
+                f"{high:g}, but outcome_value={self.value!r} asks for one class; give a column of "
+                "scores between 0 and 1, or one that is 1 where that class is predicted"
+            )
+
+    def _compares(self, kind: Any) -> bool:
+        return self.value is not None and (self.role == "outcome" or not kind.is_numeric())
+
+    def _is_counted(self, column: Column) -> bool:
+        """An outcome is compared with its value; a numeric prediction is a score already."""
+        if self.value is None or self.role == "prediction":
+            return False
+        assert column.values is not None
+        if not np.any(column.values == canonical(self.value)):
+            raise OutcomeError(self._cannot_read(column))
+        return True
+
+    def _cannot_read(self, column: Column) -> str:
+        present = [shown_value(value) for value in column.levels().values if value is not None]
+        if self.value is None:
+            return self._needs_value(present)
+        return (
+            f"outcome_value={self.value!r} does not occur in column {self.column!r}; its values "
+            f"are {', '.join(map(repr, present[:20]))}"
+        )
+
+    def _needs_value(self, present: list[str]) -> str:
+        return (
+            f"column {self.column!r} is neither binary nor numeric; say which value counts with "
+            f"outcome_value=..., one of {', '.join(map(repr, sorted(present)[:20]))}"
+        )
+
+
+def target_of(model: StandardFairnessModel, of: Of) -> Target:
+    """Which column answers a question about the outcome, or about the prediction?"""
+    if of == "outcome":
+        if model.outcome is None:
+            raise RoleError("the model names no outcome column; ask with of='prediction'")
+        return Target(model.outcome, model.outcome_value, of)
+    if of != "prediction":
+        raise RoleError(f"of must be 'outcome' or 'prediction'; found {of!r}")
+    if model.prediction_column is None:
+        if model.predict is not None:
+            raise PredictorError(
+                "the prediction is a model, not a column: use KnownModel (the default), or add its "
+                "predictions to the data as a column and name that column"
+            )
+        raise RoleError("the model names no prediction; give prediction=... a column or a model")
+    return Target(model.prediction_column, model.outcome_value, of)
+
+
+def check_varies(lowest: float, highest: float, target: Target) -> None:
+    """Is there anything to explain? A constant outcome has no gap."""
+    if lowest == highest:
+        raise OutcomeError(
+            f"column {target.column!r} has the same value ({lowest:g}) in every row of both "
+            "groups: there is no gap to explain"
+        )
