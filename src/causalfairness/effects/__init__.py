@@ -1,0 +1,19 @@
+"""What was found? Numbers that know their uncertainty, and the sums made of them."""
+
+from causalfairness.effects.decomposition import Decomposition
+from causalfairness.effects.diagnostics import Diagnostics, LearnerLoss, Overlap
+from causalfairness.effects.effect import Basis, Effect
+from causalfairness.effects.table import EffectTable
+from causalfairness.effects.world_means import Estimate, WorldMeans
+
+__all__ = [
+    "Basis",
+    "Decomposition",
+    "Diagnostics",
+    "Effect",
+    "EffectTable",
+    "Estimate",
+    "LearnerLoss",
+    "Overlap",
+    "WorldMeans",
+]

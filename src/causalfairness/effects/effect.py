@@ -1,0 +1,142 @@
+"""How large is an effect, and how sure can we be?
+
+An `Effect` is a value and a *spread*: a vector with `standard_error = ||spread||` and
+`covariance(e1, e2) = <spread1, spread2>`. Influence values divided by n, pieces per cell, and
+centred replicates divided by sqrt(B - 1) are all spreads. Adding effects adds spreads, so the
+standard error of any contrast accounts for the correlation of its parts and no contrast needs a
+variance formula of its own.
+
+The coordinates of a spread mean something only on their `Basis`; effects of different bases
+refuse to combine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import MixedBasisError
+from causalfairness.inference import Interval, normal_interval, two_sided_p_value
+
+Array = NDArray[np.float64]
+Unit = Literal["rows", "cells", "replicates"]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What does each coordinate of a spread stand for?
+
+    `fingerprint` identifies the data whatever the order of its rows; `order` identifies that
+    order where coordinates are rows; `seed` identifies draws where coordinates hold some.
+
+    >>> Basis("3f9a", "rows", order="11") == Basis("3f9a", "rows", order="12")
+    False
+    """
+
+    fingerprint: str
+    unit: Unit
+    order: str = ""
+    seed: str = ""
+
+    def __str__(self) -> str:
+        extra = "".join(f", {name} {text}" for name, text in self._details() if text)
+        return f"data {self.fingerprint[:12]}, {self.unit}{extra}"
+
+    def _details(self) -> tuple[tuple[str, str], ...]:
+        return ("order", self.order[:12]), ("draws", self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """How large is one effect, and how sure can we be?
+
+    >>> basis = Basis("3f9a", "rows")
+    >>> gap = Effect("gap", 0.2, np.array([0.03, -0.04]), basis)
+    >>> round(gap.standard_error, 3)
+    0.05
+    >>> print(gap)
+    gap = 0.2000 (95% interval 0.1020 to 0.2980)
+    >>> (gap - gap).standard_error
+    0.0
+    """
+
+    name: str
+    value: float
+    spread: Array
+    basis: Basis
+    assumptions: frozenset[str] = frozenset()
+
+    @property
+    def standard_error(self) -> float:
+        """How far is the estimate from the truth, typically?"""
+        return float(np.linalg.norm(self.spread))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Which values fit the data at this level? Normal approximation."""
+        return normal_interval(self.value, self.standard_error, level)
+
+    @property
+    def p_value(self) -> float:
+        """How often would chance alone give a value this far from zero? Two-sided."""
+        return two_sided_p_value(self.value, self.standard_error)
+
+    def covariance(self, other: Effect) -> float:
+        """Do two estimates err together?
+
+        >>> gap = Effect("gap", 0.2, np.array([0.03, -0.04]), Basis("3f9a", "rows"))
+        >>> round(gap.covariance(-gap), 4)
+        -0.0025
+        """
+        self._check_same_basis(other, "relate")
+        return float(self.spread @ other.spread)
+
+    def named(self, name: str) -> Effect:
+        """What shall this effect be called from here on?"""
+        return replace(self, name=name)
+
+    def __add__(self, other: Effect) -> Effect:
+        self._check_same_basis(other, "add")
+        return self._combined(f"{self.name} + {other.name}", other, sign=1.0)
+
+    def __sub__(self, other: Effect) -> Effect:
+        self._check_same_basis(other, "subtract")
+        return self._combined(f"{self.name} - {other.name}", other, sign=-1.0)
+
+    def __neg__(self) -> Effect:
+        return replace(self, name=f"-{self.name}", value=-self.value, spread=-self.spread)
+
+    def __mul__(self, factor: float) -> Effect:
+        scaled = f"{factor:g} * {self.name}"
+        return replace(self, name=scaled, value=factor * self.value, spread=factor * self.spread)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Effect:
+        return (self * (1 / divisor)).named(f"{self.name} / {divisor:g}")
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return f"{self.name} = {self.value:.4f} (95% interval {low:.4f} to {high:.4f})"
+
+    __repr__ = __str__
+
+    def _combined(self, name: str, other: Effect, *, sign: float) -> Effect:
+        return Effect(
+            name=name,
+            value=self.value + sign * other.value,
+            spread=self.spread + sign * other.spread,
+            basis=self.basis,
+            assumptions=self.assumptions | other.assumptions,
+        )
+
+    def _check_same_basis(self, other: Effect, verb: str) -> None:
+        if self.basis != other.basis or self.spread.shape != other.spread.shape:
+            raise MixedBasisError(
+                f"cannot {verb} {self.name!r} ({self.basis}) and {other.name!r} ({other.basis}): "
+                "how their errors move together is known only for effects of the same data, in "
+                "the same row order, from the same draws. Estimate both in one call, or compare "
+                "their intervals instead"
+            )

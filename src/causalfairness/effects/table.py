@@ -1,0 +1,138 @@
+"""How are many effects shown together? One row each, with interval and p-value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from causalfairness.effects.effect import Effect
+from causalfairness.inference import Interval
+
+HEADINGS = ("effect", "value", "std. error", "low", "high", "p")
+
+
+@dataclass(frozen=True, eq=False)
+class EffectTable:
+    """What did several questions answer, side by side?
+
+    Rows are effects, found by name. Where many questions were asked at once, `reach` is the
+    number of standard errors that makes all intervals hold together, and `adjusted` the p-values
+    that allow for it.
+
+    >>> import numpy as np
+    >>> from causalfairness.effects import Basis
+    >>> gap = Effect("gap", 0.2, np.array([0.05]), Basis("3f9a", "rows"))
+    >>> table = EffectTable((gap,), ("the whole gap",))
+    >>> table["gap"].value
+    0.2
+    >>> print(table)
+    effect   value  std. error     low    high       p
+    gap     0.2000      0.0500  0.1020  0.2980  <0.001
+    """
+
+    effects: tuple[Effect, ...]
+    meanings: tuple[str, ...] = ()
+    level: float = 0.95
+    reach: float | None = None
+    adjusted: tuple[float, ...] | None = None
+
+    def __getitem__(self, name: str) -> Effect:
+        for effect in self.effects:
+            if effect.name == name:
+                return effect
+        raise KeyError(f"no effect is named {name!r}; there are {', '.join(self.names)}")
+
+    def __len__(self) -> int:
+        return len(self.effects)
+
+    def __iter__(self) -> Iterator[Effect]:
+        return iter(self.effects)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Which effects are in the table?"""
+        return tuple(effect.name for effect in self.effects)
+
+    def interval(self, name: str) -> Interval:
+        """Which values of this effect fit the data, given all that was asked?"""
+        effect = self[name]
+        if self.reach is None:
+            return effect.interval(self.level)
+        half_width = self.reach * effect.standard_error
+        return Interval(effect.value - half_width, effect.value + half_width)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """What is in the table, as plain data?
+
+        >>> EffectTable(()).to_records()
+        []
+        """
+        return [self._record(row, effect) for row, effect in enumerate(self.effects)]
+
+    def to_pandas(self) -> Any:
+        """What is in the table, as a pandas data frame?"""
+        import pandas
+
+        return pandas.DataFrame.from_records(self.to_records())
+
+    def to_polars(self) -> Any:
+        """What is in the table, as a polars data frame?"""
+        import polars
+
+        return polars.DataFrame(self.to_records())
+
+    def __str__(self) -> str:
+        lines = [HEADINGS, *self._cells()]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+        return "\n".join(
+            "  ".join(
+                text.ljust(width) if column == 0 else text.rjust(width)
+                for column, (text, width) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(text)}</th>" for text in HEADINGS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
+            for line in self._cells()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _record(self, row: int, effect: Effect) -> dict[str, Any]:
+        low, high = self.interval(effect.name)
+        record: dict[str, Any] = {
+            "name": effect.name,
+            "value": effect.value,
+            "standard_error": effect.standard_error,
+            "low": low,
+            "high": high,
+            "p_value": effect.p_value,
+        }
+        if self.adjusted is not None:
+            record["p_adjusted"] = self.adjusted[row]
+        if self.meanings:
+            record["meaning"] = self.meanings[row]
+        return record
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        rows = []
+        for record in self.to_records():
+            numbers = (f"{record[name]:.4f}" for name in ("value", "standard_error", "low", "high"))
+            p_value = record.get("p_adjusted", record["p_value"])
+            rows.append((record["name"], *numbers, format_p_value(p_value)))
+        return rows
+
+
+def format_p_value(p_value: float) -> str:
+    """How is a p-value written?
+
+    >>> format_p_value(0.0321), format_p_value(1e-9)
+    ('0.032', '<0.001')
+    """
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"

@@ -1,0 +1,121 @@
+"""What would the mean outcome be, if each path were told another group?
+
+    mu[i, j, k] = E[ Y_{A=i, M_{A=j}} | A = k ]
+
+is the mean outcome of group k when the direct path is told i and the mediators are told j; 0 is
+the reference group, 1 the comparison group, and k may be "everyone", both groups pooled. Every
+group question is a signed sum of these twelve numbers (methods §2), so an estimator's only job
+is to produce them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects.diagnostics import Diagnostics
+from causalfairness.effects.effect import Basis, Effect
+
+Array = NDArray[np.float64]
+Told = Literal[0, 1]
+Among = Literal[0, 1, "everyone"]
+World = tuple[Told, Told, Among]
+EVERYONE = 2  # position of "everyone" on the third axis
+
+
+@dataclass(frozen=True, eq=False)
+class WorldMeans:
+    """What would the mean outcome be in each of the twelve worlds?
+
+    >>> shape = (2, 2, 3)
+    >>> means = WorldMeans(np.arange(12.0).reshape(shape), np.zeros((*shape, 1)), Basis("", "rows"))
+    >>> means[1, 0, "everyone"].value, means[1, 0, 0].name
+    (8.0, 'mu[1, 0, 0]')
+    """
+
+    values: Array  # (2, 2, 3)
+    spreads: Array  # (2, 2, 3, d)
+    basis: Basis
+    assumptions: frozenset[str] = frozenset()
+
+    def __getitem__(self, world: World) -> Effect:
+        i, j, k = world
+        at = i, j, EVERYONE if k == "everyone" else k
+        return self._effect(f"mu[{i}, {j}, {k}]", float(self.values[at]), self.spreads[at])
+
+    def combine(self, terms: Mapping[World, float], name: str) -> Effect:
+        """What does a signed sum of world means come to?
+
+        >>> shape = (2, 2, 3)
+        >>> values, spreads = np.arange(12.0).reshape(shape), np.ones((*shape, 1))
+        >>> means = WorldMeans(values, spreads, Basis("", "rows"))
+        >>> means.combine({(1, 1, 1): 1.0, (0, 0, 0): -1.0}, "total").value
+        10.0
+        """
+        value, spread = 0.0, np.zeros(self.spreads.shape[-1])
+        for (i, j, k), weight in terms.items():
+            at = i, j, EVERYONE if k == "everyone" else k
+            value += weight * float(self.values[at])
+            spread += weight * self.spreads[at]
+        return self._effect(name, value, spread)
+
+    def __str__(self) -> str:
+        rows = [
+            f"  mu[{i}, {j}, {k}] = {self[i, j, k].value:.4f} ± {self[i, j, k].standard_error:.4f}"
+            for i, j, k in ALL_WORLDS
+        ]
+        return "\n".join(["mu[direct path told, mediators told, among]", *rows])
+
+    __repr__ = __str__
+
+    def _effect(self, name: str, value: float, spread: Array) -> Effect:
+        return Effect(name, value, spread, self.basis, self.assumptions)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What did an estimator find, on which rows, and with what caveats?
+
+    `raw_gap` is the plain difference of the two groups' means. Where the estimator speaks for
+    common support only, or misses the group means, it differs from mu[1,1,1] - mu[0,0,0], and
+    `remainder` says what the difference is called.
+
+    >>> Estimate.__dataclass_fields__["remainder"].default
+    'outside_support'
+    """
+
+    world_means: WorldMeans
+    raw_gap: Effect
+    diagnostics: Diagnostics
+    remainder: Literal["outside_support", "misfit"] = "outside_support"
+
+
+def pool(values: Array, spreads: Array, share: float, share_spread: Array) -> tuple[Array, Array]:
+    """What are the means among everyone, given those within each group?
+
+    `values` is (2, 2, 2) and `spreads` (2, 2, 2, d); `share` is that of the comparison group. The
+    third axis gains the mixture mu[i, j, everyone] = (1 - share) mu[i, j, 0] + share mu[i, j, 1],
+    whose spread also carries the uncertainty of the share.
+
+    >>> within = np.zeros((2, 2, 2)) + [0.0, 1.0]
+    >>> values, _ = pool(within, np.zeros((2, 2, 2, 1)), 0.25, np.zeros(1))
+    >>> values[0, 0].tolist()
+    [0.0, 1.0, 0.25]
+    """
+    among_0, among_1 = values[..., 0], values[..., 1]
+    mixture = (1 - share) * among_0 + share * among_1
+    mixed = (1 - share) * spreads[..., 0, :] + share * spreads[..., 1, :]
+    mixed = mixed + (among_1 - among_0)[..., None] * share_spread
+    return (
+        np.concatenate([values, mixture[..., None]], axis=-1),
+        np.concatenate([spreads, mixed[..., None, :]], axis=-2),
+    )
+
+
+ALL_WORLDS: tuple[World, ...] = tuple(
+    (i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1, "everyone")
+)

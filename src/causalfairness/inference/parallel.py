@@ -1,0 +1,43 @@
+"""How is long work shared between processes without changing the answer?
+
+Each task carries everything it needs, its random generator included, so the result is the same
+for any number of workers. Numerical libraries run on one thread inside a task: sums are then
+formed in one order only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from causalfairness.progress import track
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def run_all(
+    work: Callable[[Task], Result], tasks: Sequence[Task], *, workers: int, what: str
+) -> list[Result]:
+    """What does `work` give for each task? Results in the order of the tasks.
+
+    >>> run_all(abs, [-1, 2, -3], workers=1, what="taking absolute values")
+    [1, 2, 3]
+    """
+    if workers < 1:
+        raise ValueError(f"workers must be 1 or more; found {workers!r}")
+    if workers == 1 or len(tasks) == 1:
+        results = (_on_one_thread(work, task) for task in tasks)
+    else:
+        from joblib import Parallel, delayed
+
+        pool = Parallel(n_jobs=min(workers, len(tasks)), return_as="generator")
+        results = pool(delayed(_on_one_thread)(work, task) for task in tasks)
+    return list(track(results, total=len(tasks), what=what))
+
+
+def _on_one_thread(work: Callable[[Task], Result], task: Task) -> Result:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return work(task)
