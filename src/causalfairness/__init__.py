@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from causalfairness import datasets, errors, estimators
     from causalfairness.fairness_model import StandardFairnessModel
     from causalfairness.graph import CausalGraph
+    from causalfairness.parity import compare_groups, decompose_disparity
 
 __version__ = "0.1.0"
 
 _HOME = {
     "CausalGraph": "causalfairness.graph",
     "StandardFairnessModel": "causalfairness.fairness_model",
+    "compare_groups": "causalfairness.parity",
+    "decompose_disparity": "causalfairness.parity",
 }
 _MODULES = ("datasets", "errors", "estimators")
 
@@ -27,7 +30,9 @@ __all__ = [
     "CausalGraph",
     "StandardFairnessModel",
     "__version__",
+    "compare_groups",
     "datasets",
+    "decompose_disparity",
     "errors",
     "estimators",
 ]

@@ -1,0 +1,153 @@
+"""Which learner predicts unseen people best, and what does it say about each person?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects import LearnerLoss
+from causalfairness.errors import OverlapError
+from causalfairness.estimators.learners import (
+    Learner,
+    fit,
+    is_classifier,
+    log_loss,
+    predict_mean,
+    squared_loss,
+)
+from causalfairness.inference import run_all
+
+Array = NDArray[np.float64]
+Folds = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+FEWEST_ROWS_PER_FOLD = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be predicted from what, by whom, and learned from which rows?
+
+    `target` has one value per row, or one per fold and row where it comes from models fitted
+    without that fold. Every fold's model also predicts the rows in `also`.
+    """
+
+    name: str
+    features: Array
+    target: Array
+    learners: Sequence[Learner]
+    rows: Mask
+    also: Mask | None = None
+
+    def target_without(self, fold: int) -> Array:
+        """What is the target of the model that must not see this fold?"""
+        return self.target if self.target.ndim == 1 else self.target[fold]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """What does the best candidate say about unseen people?"""
+
+    unseen: Array  # (n,) each row by the model that has not seen its fold
+    by_fold: Array  # (folds, n) each fold's model, where asked for; NaN elsewhere
+    loss: LearnerLoss
+
+
+def assign_folds(group: NDArray[np.int8], folds: int, rng: np.random.Generator) -> Folds:
+    """Which fold is each person in? Both groups are spread evenly over all folds.
+
+    >>> group = np.array([0] * 6 + [1] * 4, dtype=np.int8)
+    >>> fold = assign_folds(group, 2, np.random.default_rng(0))
+    >>> np.bincount(fold[group == 0]).tolist(), np.bincount(fold[group == 1]).tolist()
+    ([3, 3], [2, 2])
+    """
+    fold = np.empty(len(group), dtype=np.int64)
+    for g in (0, 1):
+        inside = np.flatnonzero(group == g)
+        if len(inside) < FEWEST_ROWS_PER_FOLD * folds:
+            raise OverlapError(
+                f"the {('reference', 'comparison')[g]} group has {len(inside)} rows, too few for "
+                f"{folds} folds; it needs at least {FEWEST_ROWS_PER_FOLD * folds}"
+            )
+        fold[inside] = rng.permutation(len(inside)) % folds
+    return fold
+
+
+def cross_fit(
+    problems: Sequence[Problem], fold: Folds, weights: Array | None, workers: int
+) -> list[CrossFitted]:
+    """What do models fitted on the other folds say, problem by problem?"""
+    if not problems:
+        return []
+    tasks = [_FoldTask(problems, fold, f, weights) for f in range(int(fold.max()) + 1)]
+    fitted = run_all(_predict_fold, tasks, workers=workers, what="fitting nuisance models")
+    return [
+        _best(problem, fold, [of_fold[at] for of_fold in fitted], weights)
+        for at, problem in enumerate(problems)
+    ]
+
+
+class _FoldTask(NamedTuple):
+    problems: Sequence[Problem]
+    fold: Folds
+    left_out: int
+    weights: Array | None
+
+
+def _predict_fold(task: _FoldTask) -> list[Array]:
+    """Predictions of every problem's candidates for the rows in `_predicted_rows`."""
+    problems, fold, left_out, weights = task
+    results = []
+    for problem in problems:
+        train = np.flatnonzero(problem.rows & (fold != left_out))
+        target = problem.target_without(left_out)[train]
+        w = None if weights is None else weights[train]
+        x = problem.features[train]
+        asked = problem.features[_predicted_rows(problem, fold, left_out)]
+        models = (fit(learner.model, x, target, w) for learner in problem.learners)
+        results.append(np.stack([predict_mean(model, asked) for model in models]))
+    return results
+
+
+def _predicted_rows(problem: Problem, fold: Folds, left_out: int) -> NDArray[np.int64]:
+    rows = fold == left_out
+    return np.flatnonzero(rows if problem.also is None else rows | problem.also)
+
+
+def _best(
+    problem: Problem, fold: Folds, predicted: Sequence[Array], weights: Array | None
+) -> CrossFitted:
+    unseen = np.empty((len(problem.learners), len(fold)))
+    target = np.empty(len(fold))
+    for f, values in enumerate(predicted):
+        here = fold[_predicted_rows(problem, fold, f)] == f
+        unseen[:, fold == f] = values[:, here]
+        target[fold == f] = problem.target_without(f)[fold == f]
+    losses = [
+        _loss(problem, learner, target, row, weights)
+        for learner, row in zip(problem.learners, unseen, strict=True)
+    ]
+    best = int(np.argmin([loss.loss for loss in losses]))
+    by_fold = np.empty((0, len(fold)))
+    if problem.also is not None:
+        by_fold = np.full((len(predicted), len(fold)), np.nan)
+        for f, values in enumerate(predicted):
+            by_fold[f, _predicted_rows(problem, fold, f)] = values[best]
+    return CrossFitted(unseen[best], by_fold, losses[best])
+
+
+def _loss(
+    problem: Problem, learner: Learner, target: Array, predicted: Array, weights: Array | None
+) -> LearnerLoss:
+    rows = problem.rows
+    w = np.ones(int(rows.sum())) if weights is None else weights[rows]
+    seen, guess = target[rows], predicted[rows]
+    flat = np.full_like(seen, np.average(seen, weights=w))
+    if is_classifier(learner.model):
+        loss, flat_loss = log_loss(seen, guess, w), log_loss(seen, flat, w)
+        return LearnerLoss(problem.name, learner.name, "log loss", loss, flat_loss)
+    loss, flat_loss = squared_loss(seen, guess, w), squared_loss(seen, flat, w)
+    return LearnerLoss(problem.name, learner.name, "squared error", loss, flat_loss)

@@ -1,0 +1,80 @@
+"""What would a group's mean be where it has no rows? The fills that `Strata` offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import PredictorError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.tables import CellPair
+from causalfairness.tables.rows import encode
+
+Array = NDArray[np.float64]
+
+
+def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairnessModel) -> Array:
+    """What does the audited model say about these people?
+
+    The model sees the columns with a role and nothing else; one that needs more is refused.
+
+    >>> import pyarrow as pa
+    >>> model = StandardFairnessModel(protected="sex", reference="M", comparison="F", outcome="y")
+    >>> evaluate(lambda frame: [0.2] * len(frame), pa.table({"sex": ["M", "F"]}), model).tolist()
+    [0.2, 0.2]
+    """
+    roles = (*model.protected_columns, *model.confounders, *model.mediators)
+    owner = getattr(predict, "__self__", None)
+    wanted = getattr(owner, "feature_names_in_", None)
+    extra = [] if wanted is None else [str(name) for name in wanted if name not in roles]
+    if extra:
+        raise PredictorError(
+            f"the model uses {', '.join(map(repr, extra))}, which have no role; make them "
+            "confounders or mediators (they may carry the group's influence), or audit the "
+            "prediction as a column"
+        )
+    try:
+        predicted = predict(features)
+    except Exception as cause:
+        raise PredictorError(
+            f"the model failed on a frame with the columns {', '.join(map(repr, roles))}: "
+            f"{type(cause).__name__}: {cause}. It is given the columns with a role, in the library "
+            "of the data, and nothing else"
+        ) from cause
+    values = np.asarray(predicted, dtype=object).reshape(-1)
+    try:
+        numbers = values.astype(float)
+    except (TypeError, ValueError) as cause:
+        raise PredictorError(
+            f"the model returned {values[0]!r}; expected one number per row, such as a score or a "
+            "0/1 decision"
+        ) from cause
+    if len(numbers) != len(features) or not np.isfinite(numbers).all():
+        raise PredictorError(
+            f"the model returned {len(numbers)} values, {int(np.sum(~np.isfinite(numbers)))} of "
+            f"them not finite, for {len(features)} rows; expected one finite number per row"
+        )
+    return numbers
+
+
+def fit_additive(pair: CellPair, weight: Array, outcome: Array) -> Array:
+    """What does an additive fit to the observed cells say about every group and profile?
+
+    Ridge regression of the cell means on group, confounders and mediators, labels as indicators;
+    rows count by their weight. (2, profiles)
+    """
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    first = pair.index[np.unique(pair.profile, return_index=True)[1]]
+    keys = pair.cells.keys[len(pair.model.protected_columns) :]
+    known = encode(keys, first)
+    design = np.vstack([np.column_stack([np.full(len(known), g), known]) for g in (0.0, 1.0)])
+    seen = weight.ravel() > 0
+    fit = make_pipeline(StandardScaler(), Ridge(alpha=1.0))
+    fit.fit(design[seen], outcome.ravel()[seen], ridge__sample_weight=weight.ravel()[seen])
+    return np.asarray(fit.predict(design), dtype=float).reshape(2, -1)

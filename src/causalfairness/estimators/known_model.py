@@ -1,0 +1,120 @@
+"""What would the audited model itself have said? World means where the model is at hand.
+
+With y = f(A, M, C) and f callable, Q_i(m, c) = f(i, m, c) exactly: nothing is learned about the
+outcome, there is no residual, and the direct part is a plain average of f. What remains to learn is
+how mediators and confounders differ between the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from causalfairness.effects import Estimate
+from causalfairness.errors import OutcomeError, PredictorError
+from causalfairness.estimators.doubly_robust import (
+    _given,
+    assemble,
+    check_folds,
+    repeat_one_step,
+    sample_of,
+)
+from causalfairness.estimators.fills import evaluate
+from causalfairness.estimators.learners import classifiers, regressors
+from causalfairness.estimators.nuisance import Candidates
+from causalfairness.estimators.one_step import Guard
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.tables import Of, RowPair, Rows, Table
+
+SAME = 1e-6  # how far a prediction column may be from the model's own values
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """What would the audited model itself have said in each world?
+
+    `predict` takes a frame of the protected, confounder and mediator columns, in the library of the
+    data (pyarrow for files and database relations), and returns one number per row. `group` and
+    `nested` are the learners for P(A | C) and for the mean prediction given C; None chooses.
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.linear_gaussian()
+    >>> data, model = world.draw(400, seed=0, frame="pandas"), world.model
+    >>> score = lambda people: 0.5 * (people["group"] == model.comparison)
+    >>> found = cf.decompose_disparity(
+    ...     data, model, of="prediction", estimator=cf.estimators.KnownModel(score))
+    >>> round(found.direct.value, 12), round(found.indirect.value, 12)
+    (0.5, 0.0)
+    """
+
+    predict: Callable[[Any], Any]
+    group: Any = None
+    nested: Any = None
+    folds: int = 5
+    repeats: int = 1
+    clip: float | None = None
+
+    def __post_init__(self) -> None:
+        check_folds(self.folds, self.repeats)
+        if not callable(self.predict):
+            raise PredictorError(
+                f"KnownModel needs a function of a frame, such as classifier.predict; "
+                f"found {type(self.predict).__name__}"
+            )
+
+    def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
+        """What does each person's row hold?"""
+        if of == "outcome":
+            raise PredictorError(
+                "KnownModel answers questions about the prediction (of='prediction'): the model "
+                "does not produce the outcome"
+            )
+        measured = model.prediction_column is not None
+        return table.rows(model, "prediction" if measured else None)
+
+    def estimate(
+        self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
+    ) -> Estimate:
+        """What are the twelve world means of the model's predictions?"""
+        pair = reading.pair(model)
+        known = np.stack([evaluate(self.predict, pair.features(g), model) for g in (0, 1)])
+        predicted = np.where(pair.group == 1, known[1], known[0])
+        self._check(pair, predicted)
+        sample = sample_of(pair, predicted, known)
+        c = pair.confounders.shape[1]
+        learners = _given(self.nested, regressors(c, seed))
+        candidates = Candidates(
+            _given(self.group, classifiers(c, seed)), (), (), learners, learners
+        )
+        found = repeat_one_step(
+            sample,
+            candidates,
+            Guard(self.clip),
+            folds=self.folds,
+            repeats=self.repeats,
+            workers=workers,
+            seed=seed,
+        )
+        return assemble(pair, sample, found, name=str(self), seed=seed)
+
+    def __str__(self) -> str:
+        name = getattr(self.predict, "__qualname__", type(self.predict).__name__)
+        return f"KnownModel({name}, folds={self.folds}, repeats={self.repeats})"
+
+    def _check(self, pair: RowPair, predicted: Any) -> None:
+        if np.ptp(predicted) == 0:
+            raise OutcomeError(
+                f"the model predicts {predicted[0]:g} for everyone: there is no gap to explain"
+            )
+        if pair.outcome is None:
+            return
+        off = np.abs(pair.outcome - predicted) > SAME * (1 + np.abs(predicted))
+        if off.any():
+            raise PredictorError(
+                f"the prediction column {pair.model.prediction_column!r} differs from the model's "
+                f"own values in {int(off.sum()):,} of {len(off):,} rows; give the model that made "
+                "the column (same threshold, same columns), or leave the column out"
+            )

@@ -1,0 +1,156 @@
+"""Which model predicts a nuisance best? Candidates, and how any scikit-learn model is used.
+
+By default each nuisance is learned twice, by penalised linear regression on all squares and
+products of the columns and by gradient boosting, and the one that predicts unseen people better is
+taken. Boosting alone is too noisy in small groups, a linear model alone too stiff in large ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import LearnerError
+
+Array = NDArray[np.float64]
+MOST_PRODUCTS = 400  # columns after squares and products; beyond, the linear model is additive
+FLOOR = 1e-12  # keeps log losses and odds finite; far below any weight that is not clipped
+
+
+class Learner(NamedTuple):
+    """What is a candidate called, and how is it made?"""
+
+    name: str
+    model: Any  # an unfitted scikit-learn model; cloned, never modified
+
+
+def regressors(columns: int, seed: int) -> tuple[Learner, ...]:
+    """Which models may predict a numeric outcome from this many columns?"""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import RidgeCV
+
+    linear = _expanded(columns, RidgeCV(alphas=np.logspace(-2, 4, 13)))
+    boosted = HistGradientBoostingRegressor(**BOOSTING, random_state=seed)
+    return Learner(_linear_name(columns), linear), Learner("boosting", boosted)
+
+
+def classifiers(columns: int, seed: int) -> tuple[Learner, ...]:
+    """Which models may predict a probability from this many columns?"""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    name = _linear_name(columns)
+    linear = [
+        Learner(f"{name}, C={c:g}", _expanded(columns, LogisticRegression(C=c, max_iter=300)))
+        for c in (0.003, 0.1)
+    ]
+    boosted = HistGradientBoostingClassifier(**BOOSTING, random_state=seed)
+    return (*linear, Learner("boosting", boosted))
+
+
+BOOSTING = {
+    "max_iter": 60,
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 8,
+    "min_samples_leaf": 20,
+    "l2_regularization": 1.0,
+    "early_stopping": False,
+}
+
+
+def _expanded(columns: int, last: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+    if _products(columns) > MOST_PRODUCTS:
+        return make_pipeline(StandardScaler(), last)
+    squares = PolynomialFeatures(2, include_bias=False)
+    return make_pipeline(StandardScaler(), squares, StandardScaler(), last)
+
+
+def _products(columns: int) -> int:
+    return columns * (columns + 3) // 2
+
+
+def _linear_name(columns: int) -> str:
+    return "linear" if _products(columns) > MOST_PRODUCTS else "linear with interactions"
+
+
+def fit(model: Any, features: Array, target: Array, weights: Array | None) -> Any:
+    """How is a copy of this model fitted, with row weights where there are any?"""
+    from sklearn.base import clone
+
+    if not hasattr(model, "fit"):
+        raise LearnerError(
+            "a learner must be an unfitted scikit-learn model with fit and predict; "
+            f"found {model!r}"
+        )
+    if np.ptp(target) == 0:
+        return _Constant(float(target[0]))
+    copy = clone(model)
+    if weights is None:
+        return copy.fit(features, target)
+    return copy.fit(features, target, **_weight_argument(copy, weights))
+
+
+def predict_mean(model: Any, features: Array) -> Array:
+    """What mean, or what probability of 1, does a fitted model give each row?"""
+    if not hasattr(model, "predict_proba"):
+        return np.asarray(model.predict(features), dtype=float)
+    return np.asarray(model.predict_proba(features)[:, 1], dtype=float)
+
+
+def is_classifier(model: Any) -> bool:
+    """Does this model predict classes?"""
+    from sklearn.base import is_classifier as asked
+
+    return bool(asked(model))
+
+
+def log_loss(target: Array, predicted: Array, weights: Array) -> float:
+    """How surprised is a probability by what happened?
+
+    >>> round(log_loss(np.array([1.0, 0.0]), np.array([0.5, 0.5]), np.ones(2)), 4)
+    0.6931
+    """
+    p = np.clip(predicted, FLOOR, 1 - FLOOR)
+    return float(np.average(-np.where(target == 1, np.log(p), np.log1p(-p)), weights=weights))
+
+
+def squared_loss(target: Array, predicted: Array, weights: Array) -> float:
+    """How far is a prediction from what happened, squared?
+
+    >>> squared_loss(np.array([1.0, 0.0]), np.array([0.5, 0.5]), np.ones(2))
+    0.25
+    """
+    return float(np.average((target - predicted) ** 2, weights=weights))
+
+
+class _Constant(NamedTuple):
+    """A fitted model of a target that never varied."""
+
+    value: float
+
+    def predict(self, features: Array) -> Array:
+        return np.full(len(features), self.value)
+
+
+def _weight_argument(model: Any, weights: Array) -> dict[str, Array]:
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+    if not has_fit_parameter(last[1], "sample_weight"):
+        raise LearnerError(
+            f"{type(last[1]).__name__} takes no sample_weight, but the model names a weights "
+            "column; choose another learner or leave the weights out"
+        )
+    return {f"{last[0]}__sample_weight" if last[0] else "sample_weight": weights}
+
+
+def names_of(learners: Sequence[Learner]) -> str:
+    """What are these candidates called, in one line?"""
+    return " or ".join(learner.name for learner in learners)

@@ -1,0 +1,178 @@
+"""What are the world means, given models of the nuisances?
+
+    mu[i, j, k] = mean over group k of nu_ij
+                + weighted mean over group j of Q_i - nu_ij      weights P(c | k) / P(c | j)
+                + weighted mean over group i of y - Q_i          times P(m | j, c) / P(m | i, c)
+
+Errors in the models matter only through their products. Weights are density ratios, with mean 1
+in the group they weight whatever the group's size; they are clipped, then normalised to sum to the
+group. The spread of each term is that of a ratio of sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects.world_means import pool
+from causalfairness.errors import OverlapError
+from causalfairness.estimators.learners import FLOOR
+from causalfairness.estimators.nuisance import Nuisance, Sample
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """When is a weighted mean still about a group, and not about a few of its rows?
+
+    Weights above `clip` times the average are cut there; by default sqrt(n) log(n) / 5 with n the
+    rows of the weighted group, at least 10, which grows too slowly for one row to dominate and fast
+    enough to vanish from the answer. What then remains is refused if the rows count for fewer than
+    `least_effective` or if one row makes up more than `most_of_one`.
+    """
+
+    clip: float | None = None
+    least_effective: float = 15.0
+    most_of_one: float = 0.25
+
+    def level(self, rows: int) -> float:
+        """At what multiple of the average are weights cut in a group of this size?"""
+        if self.clip is not None:
+            return self.clip
+        return max(10.0, float(np.sqrt(rows) * np.log(max(rows, 2)) / 5))
+
+
+class Strain(NamedTuple):
+    """How much is asked of one group's rows in one world?"""
+
+    world: tuple[int, int, int]
+    group: int
+    rows: int
+    effective: float
+    largest: float
+    level: float
+    clipped: float  # share of rows
+
+
+class OneStep(NamedTuple):
+    """What are the twelve means, their spreads over rows, and the strain on overlap?"""
+
+    values: Array  # (2, 2, 3)
+    spreads: Array  # (2, 2, 3, n)
+    strains: tuple[Strain, ...]
+
+
+def one_step(sample: Sample, nuisance: Nuisance, guard: Guard) -> OneStep:
+    """What are the world means, with first-order errors of the models removed?"""
+    terms = _Terms(sample, nuisance, guard)
+    values, spreads = np.empty((2, 2, 2)), np.empty((2, 2, 2, len(sample)))
+    strains: list[Strain] = []
+    for i, j, k in product((0, 1), repeat=3):
+        values[i, j, k], spreads[i, j, k] = terms.mean(i, j, k, strains)
+    share = float(terms.share[1])
+    share_spread = terms.weights * (sample.group - share) / terms.weights.sum()
+    return OneStep(*pool(values, spreads, share, share_spread), tuple(strains))
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """The three terms of a world mean, each a value and a spread over rows."""
+
+    sample: Sample
+    nuisance: Nuisance
+    guard: Guard
+
+    @cached_property
+    def weights(self) -> Array:
+        given = self.sample.weights
+        return np.ones(len(self.sample)) if given is None else given
+
+    @cached_property
+    def share(self) -> Array:
+        return np.bincount(self.sample.group, self.weights) / float(self.weights.sum())
+
+    def mean(self, i: int, j: int, k: int, strains: list[Strain]) -> tuple[float, Array]:
+        if not self.sample.has_mediators:
+            j = i  # there is nobody to tell j
+        world, known = (i, j, k), self.sample.known
+        y = self.sample.outcome if known is None else known[i]
+        q = y if i == j else self.nuisance.outcome[i]  # for i = j the first residual cancels
+        if j == k:
+            parts = [self._average(q, k)]
+        else:
+            nu = self.nuisance.nested[i, j]
+            residual = self._weighted(q - nu, self._ratio_c(j, k), world, j, strains)
+            parts = [self._average(nu, k), residual]
+        if i != j and known is None:
+            ratio = self._ratio_m(i, j) * self._ratio_c(j, k)
+            parts.append(self._weighted(y - q, ratio, world, i, strains))
+        return sum(value for value, _ in parts), np.sum([spread for _, spread in parts], axis=0)
+
+    def _ratio_c(self, j: int, k: int) -> Array:
+        """P(c | k) / P(c | j): mean 1 over group j."""
+        if j == k:
+            return np.ones(len(self.sample))
+        p = np.maximum(self.nuisance.p_c, FLOOR)
+        return np.asarray(p[k] / p[j] * (self.share[j] / self.share[k]))
+
+    def _ratio_m(self, i: int, j: int) -> Array:
+        """P(m, c | j) / P(m, c | i): mean 1 over group i, also after times `_ratio_c(j, k)`."""
+        p = np.maximum(self.nuisance.p_mc, FLOOR)
+        return np.asarray(p[j] / p[i] * (self.share[i] / self.share[j]))
+
+    def _average(self, values: Array, k: int) -> tuple[float, Array]:
+        return _ratio_of_sums(values, self.weights * (self.sample.group == k))
+
+    def _weighted(
+        self,
+        values: Array,
+        ratio: Array,
+        world: tuple[int, int, int],
+        group: int,
+        strains: list[Strain],
+    ) -> tuple[float, Array]:
+        inside = self.sample.group == group
+        level = self.guard.level(int(inside.sum()))
+        clipped = np.minimum(ratio, level)
+        weights = self.weights * inside * clipped
+        strain = _strain(
+            world, group, weights[inside], level, float(np.mean(ratio[inside] > level))
+        )
+        _refuse_if_strained(strain, self.guard)
+        strains.append(strain)
+        return _ratio_of_sums(values, weights)
+
+
+def _ratio_of_sums(values: Array, weights: Array) -> tuple[float, Array]:
+    total = weights.sum()
+    mean = float(weights @ values / total)
+    return mean, weights * (values - mean) / total
+
+
+def _strain(
+    world: tuple[int, int, int], group: int, weights: Array, level: float, clipped: float
+) -> Strain:
+    total = weights.sum()
+    effective = float(total**2 / (weights**2).sum()) if total > 0 else 0.0
+    largest = float(weights.max() / total) if total > 0 else 1.0
+    return Strain(world, group, len(weights), effective, largest, level, clipped)
+
+
+def _refuse_if_strained(strain: Strain, guard: Guard) -> None:
+    if strain.effective >= guard.least_effective and strain.largest <= guard.most_of_one:
+        return
+    name = ("reference", "comparison")
+    raise OverlapError(
+        f"weighted to resemble the {name[1 - strain.group]} group, the {strain.rows:,} rows of the "
+        f"{name[strain.group]} group count for only {strain.effective:.1f} (at least "
+        f"{guard.least_effective:g} are asked for), and one row makes up {strain.largest:.0%} of "
+        "the mean: the groups hardly overlap. Leave out columns that all but reveal the group, "
+        "restrict the question to where both groups are seen (Strata(empty_cells='restrict')), or "
+        "choose a less extreme model for the group"
+    )

@@ -1,0 +1,196 @@
+"""What do the cells of two groups say about the world means?
+
+    mu[i, j, k] = sum_s P(s | k) sum_{p in s} P(p | j, s) Q[i, p]
+
+over strata s (values of the confounders) and the profiles p in them (values of confounders and
+mediators), where Q[i, p] is the mean outcome of group i in profile p and all frequencies are the
+observed ones. The uncertainty is the influence function of methods §2.1 item 5 with exactly these
+frequencies in place of models, so it is a sum over cells and needs no resampling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.tables import CellPair, CellSums
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Positions = NDArray[np.int64]
+PRIOR_ROWS = 2.0  # how many rows the group's residual variance counts for in a cell's own
+
+
+@dataclass(frozen=True, eq=False)
+class Saturated:
+    """How do two groups fill the profiles in use, and what is the mean outcome in each?
+
+    `weight` and `outcome` are (..., 2, profiles); leading axes are replicates. `stratum` numbers
+    each profile's stratum from 0, in order.
+    """
+
+    weight: Array
+    outcome: Array  # Q: mean outcome, filled where a group has no rows
+    stratum: Positions
+
+    @cached_property
+    def starts(self) -> Positions:
+        """Where does each stratum's run of profiles begin?"""
+        return np.flatnonzero(np.diff(self.stratum, prepend=-1))
+
+    @cached_property
+    def stratum_weight(self) -> Array:
+        """How much does each group weigh in each stratum? (..., 2, strata)"""
+        return np.add.reduceat(self.weight, self.starts, axis=-1)
+
+    @cached_property
+    def nested(self) -> Array:
+        """What is the mean of Q[i] over group j's profiles in a stratum? (..., i, j, strata)
+
+        Zero where group j is not in the stratum.
+        """
+        products = self.outcome[..., :, None, :] * self.weight[..., None, :, :]
+        return _ratio(
+            np.add.reduceat(products, self.starts, axis=-1), self.stratum_weight[..., None, :, :]
+        )
+
+    @cached_property
+    def means(self) -> Array:
+        """What are the world means within each group? (..., i, j, k)"""
+        weight = self.stratum_weight
+        total = weight.sum(axis=-1)
+        added = np.einsum("...ijs,...ks->...ijk", self.nested, weight)
+        return np.asarray(added / total[..., None, None, :])
+
+    @property
+    def group_weight(self) -> Array:
+        """How much does each group weigh?"""
+        return np.asarray(self.weight.sum(axis=-1), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class CellPieces:
+    """What does each cell contribute to the uncertainty?
+
+    For every row of a cell the influence on a world mean is m + q (y - Q). Per cell this makes two
+    coordinates: what the cell has in common, and what varies within it (methods §2.1 item 1); with
+    weights, or pooled groups, deviations from Q do not average to zero and join the first.
+    """
+
+    pair: CellPair
+    kept: Mask  # which profiles are in use
+    saturated: Saturated  # those profiles only
+
+    def spreads(self) -> Array:
+        """What are the spreads of the world means within each group? (2, 2, 2, coordinates)"""
+        pieces = np.zeros((2, 2, 2, 2 * len(self.pair.cells)))
+        for i, j, k in product((0, 1), repeat=3):
+            pieces[i, j, k] = self.place(*self._influence(i, j, k))
+        return pieces
+
+    def group_mean_spread(self, k: int) -> Array:
+        """What is the spread of a group's plain mean?"""
+        sat = self.saturated
+        share = sat.group_weight[k] / sat.weight.sum()
+        common, slope = np.zeros_like(sat.weight), np.zeros_like(sat.weight)
+        mean = np.average(sat.outcome[k], weights=sat.weight[k])
+        common[k], slope[k] = (sat.outcome[k] - mean) / share, 1 / share
+        return self.place(common, slope)
+
+    def share_spread(self) -> Array:
+        """What is the spread of the comparison group's share?"""
+        weight = self.saturated.weight
+        share = self.saturated.group_weight[1] / weight.sum()
+        common = np.zeros_like(weight)
+        common[0], common[1] = -share, 1 - share
+        return self.place(common, np.zeros_like(weight))
+
+    def place(self, common: Array, slope: Array) -> Array:
+        """Where do influences m and q per (group, profile) stand among the coordinates?"""
+        sums, group, profile = self._cells
+        m, q = common[group, profile], slope[group, profile]
+        first = np.sqrt(sums.w2) * m + _ratio(self._deviation, np.sqrt(sums.w2)) * q
+        spread = np.zeros((len(self.pair.cells), 2))
+        spread[self._index, 0], spread[self._index, 1] = first, self._noise * q
+        return spread.reshape(-1) / float(self.saturated.weight.sum())
+
+    def weights(self, i: int, j: int, k: int) -> Array:
+        """By how much does a row of group i count in mu[i, j, k]? One per profile, mean 1."""
+        sat = self.saturated
+        to_j = _ratio(sat.weight[j], sat.weight[i])
+        to_k = _ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum]
+        return to_j * to_k * float(sat.group_weight[i] / sat.group_weight[k])
+
+    def _influence(self, i: int, j: int, k: int) -> tuple[Array, Array]:
+        sat = self.saturated
+        share = sat.group_weight / sat.weight.sum()
+        nested, mean = sat.nested[i, j], sat.means[i, j, k]
+        to_k = _ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum] / share[k]
+        common, slope = np.zeros_like(sat.weight), np.zeros_like(sat.weight)
+        common[j] += to_k * (sat.outcome[i] - nested[sat.stratum])
+        common[k] += (nested[sat.stratum] - mean) / share[k]
+        slope[i] = _ratio(sat.weight[j], sat.weight[i]) * to_k
+        return common, slope
+
+    @cached_property
+    def _index(self) -> Positions:
+        return self.pair.index[self.kept[self.pair.profile]]
+
+    @cached_property
+    def _cells(self) -> tuple[CellSums, Positions, Positions]:
+        inside = np.flatnonzero(self.kept[self.pair.profile])
+        renumbered = np.cumsum(self.kept) - 1
+        profile = renumbered[self.pair.profile[inside]]
+        return self.pair.sums.take(inside), self.pair.group[inside].astype(np.int64), profile
+
+    @cached_property
+    def _deviation(self) -> Array:
+        """sum w^2 (y - Q) per cell: zero without weights and pooling."""
+        sums, group, profile = self._cells
+        return sums.w2y - self.saturated.outcome[group, profile] * sums.w2
+
+    @cached_property
+    def _noise(self) -> Array:
+        """Root of sum w^2 (y - cell mean)^2, small cells borrowing from their group's residuals."""
+        sums, group, _ = self._cells
+        return np.sqrt(sums.w2 * within_variance(sums.rows, sums.w2, sums.w2y, sums.w2y2, group))
+
+
+def within_variance(rows: Array, w2: Array, w2y: Array, w2y2: Array, group: Positions) -> Array:
+    """How much do outcomes vary within each cell?
+
+    A cell of one row shows no variation at all and one of two hardly any, so each cell's variance
+    is averaged with its group's residual variance, which counts for two rows.
+
+    >>> rows, sum_y, sum_y2 = np.array([1.0, 100.0]), np.array([0.0, 50.0]), np.array([0.0, 50.0])
+    >>> within_variance(rows, rows, sum_y, sum_y2, np.zeros(2, int)).round(3).tolist()
+    [0.253, 0.253]
+    """
+    mean = _ratio(w2y, w2)
+    variance = np.maximum(_ratio(w2y2, w2) - mean**2, 0.0)
+    variance[variance < 1e-14 * (mean**2 + variance)] = 0.0  # rounding, not variation
+    freedom = np.maximum(rows - 1, 0.0)
+    own = variance * _ratio(rows, freedom)
+    residual = np.zeros(int(group.max(initial=0)) + 1)
+    for g in range(len(residual)):
+        inside = group == g
+        if freedom[inside].any():
+            residual[g] = np.average(own[inside], weights=freedom[inside])
+        elif inside.any():
+            residual[g] = _spread_of_means(mean[inside], rows[inside])
+    borrowed = residual[group]
+    return (freedom * own + PRIOR_ROWS * borrowed) / (freedom + PRIOR_ROWS)
+
+
+def _spread_of_means(mean: Array, rows: Array) -> float:
+    center = np.average(mean, weights=rows)
+    return float(np.average((mean - center) ** 2, weights=rows))
+
+
+def _ratio(top: Array, bottom: Array) -> Array:
+    top, bottom = np.broadcast_arrays(top, bottom)
+    return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0)

@@ -1,0 +1,150 @@
+"""How do all groups fare against the reference, with intervals that hold together?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from causalfairness.effects import Decomposition, Effect, EffectTable
+from causalfairness.effects.contrasts import PARTS, Convention
+from causalfairness.errors import GroupNotFoundError, OverlapError, RoleError
+from causalfairness.estimators import Estimator
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.inference import holm, simultaneous_quantile
+from causalfairness.parity.statistical import describe, explain, pick
+from causalfairness.tables import Missing, Of, open_table
+from causalfairness.tables.columns import Value
+from causalfairness.tables.groups import GroupLabel, group_label
+
+ROWS = ("total", "direct", "indirect", "spurious")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupComparison:
+    """How does each group fare against the reference?
+
+    `by_group` maps each group, as it was given or found, to its decomposition; `refused` maps those
+    that cannot be compared, for lack of people or of overlap, to the reason. `table()` holds all
+    of them at once: intervals reach as far as it takes to hold together at the level, and p-values
+    are adjusted after Holm.
+
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="race", reference="Caucasian", comparison=None,
+    ...     confounders=["sex"], mediators=["c_charge_degree"], outcome="two_year_recid")
+    >>> compas = cf.datasets.load_compas(propublica_filter=False)
+    >>> found = cf.compare_groups(compas, model, groups=["African-American", "Hispanic"])
+    >>> found.largest().comparison
+    'African-American'
+    """
+
+    by_group: Mapping[Any, Decomposition]
+    refused: Mapping[Any, str]
+    seed: int = 0
+
+    def table(self, level: float = 0.95) -> EffectTable:
+        """What are all groups' gaps and parts, with intervals that hold together?"""
+        effects = [
+            getattr(found, part).named(f"{found.comparison}: {part}")
+            for found in self.by_group.values()
+            for part in self._rows()
+        ]
+        spreads = np.stack([effect.spread for effect in effects])
+        reach = simultaneous_quantile(spreads, level, np.random.default_rng(self.seed))
+        adjusted = holm([effect.p_value for effect in effects])
+        return EffectTable(
+            tuple(effects), level=level, reach=reach, adjusted=tuple(adjusted.tolist())
+        )
+
+    def largest(self) -> Decomposition:
+        """Which group's gap to the reference is largest in size?"""
+        return max(self.by_group.values(), key=lambda found: abs(found.total.value))
+
+    def smallest(self) -> Decomposition:
+        """Which group's gap to the reference is smallest in size?"""
+        return min(self.by_group.values(), key=lambda found: abs(found.total.value))
+
+    def __getitem__(self, group: Any) -> Decomposition:
+        return self.by_group[group]
+
+    def __str__(self) -> str:
+        first = next(iter(self.by_group.values()))
+        lines = [f"{first.what}: each group against {first.reference}", str(self.table())]
+        lines += [f"not compared: {group}: {reason}" for group, reason in self.refused.items()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def _rows(self) -> tuple[str, ...]:
+        rest: list[Effect] = [found.outside_support for found in self.by_group.values()]
+        return ROWS + (("outside_support",) if any(effect.value for effect in rest) else ())
+
+
+def compare_groups(
+    data: Any,
+    model: StandardFairnessModel,
+    *,
+    groups: Sequence[Any] | None = None,
+    of: Of = "outcome",
+    estimator: Estimator | None = None,
+    convention: Convention = "sequential",
+    missing: Missing = "refuse",
+    workers: int = 1,
+    seed: int = 0,
+) -> GroupComparison:
+    """How do all groups fare against the reference, one by one?
+
+    `groups=None` takes every group in the data; for an intersectional attribute groups are tuples.
+    The `comparison` of the model is not used. The estimator is chosen once, for all groups.
+
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected=["race", "sex"], reference=("Caucasian", "Male"), comparison=None,
+    ...     mediators=["c_charge_degree"], outcome="two_year_recid")
+    >>> compas = cf.datasets.load_compas(propublica_filter=False)
+    >>> pairs = [("African-American", "Male"), ("African-American", "Female")]
+    >>> print(cf.compare_groups(compas, model, groups=pairs).table().names[0])
+    African-American, Male: total
+    """
+    if convention not in PARTS:
+        raise ValueError(f"convention must be 'sequential' or 'symmetric'; found {convention!r}")
+    if model.reference is None:
+        raise RoleError("compare_groups needs a reference group to compare with; found None")
+    table = open_table(data, missing=missing)
+    wanted = [*groups] if groups is not None else _other_groups(table.groups(model), model)
+    pairs = [model.for_groups(comparison=group) for group in wanted]
+    chosen, because = pick(table, pairs, of, estimator)
+    reading = chosen.read(table, model, of)
+    by_group, refused = {}, {}
+    for group, pair in zip(wanted, pairs, strict=True):
+        try:
+            estimate = chosen.estimate(reading, pair, workers=workers, seed=seed)
+        except OverlapError as reason:
+            refused[group] = str(reason)
+        else:
+            by_group[group] = describe(explain(estimate, because), pair, of, convention)
+    if not by_group:
+        raise OverlapError("no group can be compared. " + next(iter(refused.values())))
+    return GroupComparison(by_group, refused, seed)
+
+
+def _other_groups(present: Sequence[GroupLabel], model: StandardFairnessModel) -> list[Any]:
+    """Every known group but the reference, spelled as a user would."""
+    reference = group_label(model.reference)
+    others = [label for label in present if label != reference and None not in label]
+    if not others:
+        raise GroupNotFoundError(
+            f"{model.protected!r} has no group other than the reference {model.reference_label!r}"
+        )
+    spelled = [tuple(_plain(value) for value in label) for label in others]
+    return [label[0] if isinstance(model.protected, str) else label for label in spelled]
+
+
+def _plain(value: Value) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
