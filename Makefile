@@ -5,7 +5,7 @@ BENCH := .venv-bench
 SIZE ?= standard
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all bench lint docs data clean
+.PHONY: demo test test-all bench lint docs pages data clean
 
 demo: $(VENV)/.ready-demo
 	$(VENV)/bin/python -m causalfairness.demo
@@ -26,6 +26,9 @@ bench: $(BENCH)/.ready
 
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+pages: $(VENV)/.ready-test
+	$(VENV)/bin/python tests/snippets.py
 
 data: $(VENV)/.ready-test
 	$(VENV)/bin/python tools/build_datasets.py

@@ -1,0 +1,304 @@
+"""Do the parts of the project keep the promises that hold for all of them?
+
+Layers import only what lies above them, `import causalfairness` stays light, every public name
+explains itself by a question and an example, and the built wheel runs on its own.
+"""
+
+import ast
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+PACKAGE = PROJECT / "src" / "causalfairness"
+HEAVY = ("pandas", "polars", "matplotlib", "sklearn", "duckdb", "torch", "numba", "scipy.stats")
+
+# The layers from top to bottom, and what each may use beyond numpy and scipy.
+LAYERS = {
+    "errors": set(),
+    "progress": {"rich"},
+    "graph": {"networkx"},
+    "fairness_model": set(),
+    "tables": {"narwhals", "pyarrow", "duckdb"},
+    "inference": {"joblib", "threadpoolctl"},
+    "effects": set(),
+    "scm": {"sklearn"},
+    "estimators": {"sklearn"},
+    "adaptation": {"sklearn"},
+    "individuals": {"numba"},
+    "parity": set(),
+    "sensitivity": set(),
+    "invariance": {"sklearn"},
+    "neural": {"torch"},
+    "imaging": {"torch", "monai", "einops", "PIL", "pydicom"},
+    "datasets": {"pyarrow"},
+    "decomposition": set(),
+    "audit": {"pydantic"},
+    "plots": {"matplotlib"},
+    "report": {"jinja2"},
+    "cli": {"typer", "rich"},
+    "demo": {"rich"},
+}
+ORDER = list(LAYERS)
+EVERYWHERE = {"numpy", "scipy", *sys.stdlib_module_names}
+CONVERSIONS = {"effects/table.py": {"pandas", "polars"}}  # inside functions only
+BY_NAME = {"__init__.py", "datasets/__init__.py", "datasets/bundled.py"}  # may call import_module
+DISTRIBUTION = {"sklearn": "scikit-learn", "PIL": "pillow"}
+
+SOURCES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+every_source = pytest.mark.parametrize("source", SOURCES)
+
+
+class Import(NamedTuple):
+    """One imported module, and whether `import` of its module runs it at once."""
+
+    module: str
+    at_once: bool
+
+
+def imports_of(source):
+    """Every import statement of a module, also inside functions and for type checkers only."""
+    tree = ast.parse(SOURCES[source].read_text("utf-8"))
+    found = []
+
+    def visit(node, at_once):
+        if isinstance(node, ast.Import):
+            found.extend(Import(name.name, at_once) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{source}: relative import; name the whole path"
+            found.extend(
+                Import(f"{node.module}.{name.name}", at_once)
+                if node.module == "causalfairness"
+                else Import(node.module, at_once)
+                for name in node.names
+            )
+        for child in ast.iter_child_nodes(node):
+            later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            visit(child, at_once and not later and not is_for_type_checkers(node, child))
+
+    visit(tree, True)
+    return found
+
+
+def is_for_type_checkers(node, child):
+    """Is this the body of `if TYPE_CHECKING:`?"""
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+        and child in node.body
+    )
+
+
+def layer_of(source):
+    return source.split("/")[0].removesuffix(".py")
+
+
+# --- layers -----------------------------------------------------------------------------------
+
+
+@every_source
+def test_a_layer_imports_only_from_layers_above_it(source):
+    layer = layer_of(source)
+    if layer == "__init__":
+        return  # the door to all layers; how it opens them is the next test's business
+    assert layer in ORDER, f"{layer} has no place in the order of layers"
+    for module, _ in imports_of(source):
+        top, _, rest = module.partition(".")
+        if top != "causalfairness":
+            continue
+        other = rest.split(".")[0]
+        assert other in ORDER, f"{source} imports {module}: name the layer it comes from"
+        assert other == layer or ORDER.index(other) < ORDER.index(layer), (
+            f"{source} imports {module}, but {other} does not lie above {layer}"
+        )
+
+
+@every_source
+def test_a_layer_uses_only_its_own_libraries(source):
+    layer = layer_of(source)
+    allowed = EVERYWHERE | LAYERS.get(layer, set())
+    for module, at_once in imports_of(source):
+        library = module.partition(".")[0]
+        converts = library in CONVERSIONS.get(source, set()) and not at_once
+        assert library == "causalfairness" or library in allowed or converts, (
+            f"{source} imports {library}, which is not for {layer}"
+        )
+
+
+@every_source
+def test_what_is_imported_by_name_is_visible_to_the_tests_above(source):
+    tree = ast.parse(SOURCES[source].read_text("utf-8"))
+    called = {
+        node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    }
+    assert source in BY_NAME or not called & {"import_module", "__import__", "exec", "eval"}
+
+
+def test_every_library_in_use_is_a_declared_dependency():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    listed = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = {re.match(r"[\w-]+", line)[0] for lines in listed for line in lines}
+    used = {module.partition(".")[0] for source in SOURCES for module, _ in imports_of(source)}
+    used -= {"causalfairness", *sys.stdlib_module_names}
+    assert {DISTRIBUTION.get(library, library) for library in used} <= declared
+
+
+def test_nothing_reachable_from_the_package_imports_a_heavy_library_at_once():
+    waiting, seen = ["__init__.py"], set()
+    while waiting:
+        source = waiting.pop()
+        seen.add(source)
+        for module, at_once in imports_of(source):
+            if not at_once:
+                continue
+            heavy = any(module == name or module.startswith(f"{name}.") for name in HEAVY)
+            assert not heavy, f"{source} imports {module} at module level"
+            waiting += [path for path in files_of(module) if path not in seen]
+
+
+def files_of(module):
+    """The files that run when a module of the package is imported: its own and its parents'."""
+    if not module.startswith("causalfairness."):
+        return []
+    parts = module.split(".")[1:]
+    paths = ["/".join([*parts[:depth], "__init__.py"]) for depth in range(1, len(parts) + 1)]
+    return [path for path in [*paths, "/".join(parts) + ".py"] if path in SOURCES]
+
+
+def test_import_is_light():
+    report = f"import sys, causalfairness; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", report], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def public_names():
+    homes = ["", ".estimators", ".datasets", ".datasets.worlds"]
+    homes += [".effects", ".tables", ".inference"]
+    for home in homes:
+        module = import_module(f"causalfairness{home}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield f"{module.__name__}.{name}"
+
+
+PUBLIC_NAMES = sorted(public_names())
+
+
+def docstring_of(path):
+    home, _, name = path.rpartition(".")
+    text = inspect.getdoc(getattr(import_module(home), name))
+    assert text, f"{path} has no docstring"
+    return text
+
+
+@pytest.mark.parametrize("path", PUBLIC_NAMES)
+def test_a_public_name_answers_a_question(path):
+    first = re.split(r"(?<=[.?!])\s", docstring_of(path), maxsplit=1)[0]
+    assert first.endswith("?"), f"{path} opens with {first!r}, which is not a question"
+
+
+@pytest.mark.parametrize("path", PUBLIC_NAMES)
+def test_a_public_name_shows_an_example(path):
+    assert ">>>" in docstring_of(path), f"{path} has no example"
+
+
+@every_source
+def test_a_module_opens_with_the_question_it_answers(source):
+    text = ast.get_docstring(ast.parse(SOURCES[source].read_text("utf-8")))
+    assert text, f"{source} has no docstring"
+    assert "?" in text.split("\n\n")[0], f"{source} opens without a question"
+
+
+# --- the wheel --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
+    run(build, str(PROJECT), cwd=folder)
+    (built,) = folder.glob("causalfairness-*.whl")
+    return built
+
+
+def run(command, *more, cwd):
+    """Run outside the checkout, with nothing of this environment but the settings of pip."""
+    hidden = ("PYTHON", "VIRTUAL_ENV", "COVERAGE", "PYTEST")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    done = subprocess.run([*command, *more], cwd=cwd, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.args} failed:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_wheel_holds_the_data_and_the_types_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    expected = {f"causalfairness/{source}" for source in SOURCES} | {"causalfairness/py.typed"}
+    for data in ("adult", "compas", "german_credit", "law_school"):
+        expected |= {f"causalfairness/datasets/files/{data}.{kind}" for kind in ("json", "parquet")}
+    packed = {name for name in names if ".dist-info/" not in name}
+    assert packed == expected
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_the_wheel_runs_the_demo_in_an_empty_environment(wheel, tmp_path):
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run(install, str(wheel), cwd=tmp_path)
+    where = run([python, "-c", "import causalfairness as c; print(c.__file__)"], cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(tmp_path / "env")
+    absent = "from importlib.util import find_spec as f; print(f('pandas') or f('polars'))"
+    assert run([python, "-c", absent], cwd=tmp_path).strip() == "None"
+    printed = run([python, "-W", "error", "-m", "causalfairness.demo"], cwd=tmp_path)
+    assert "sequential" in printed
+    assert "symmetric" in printed
+
+
+# --- the rest of the project --------------------------------------------------------------------
+
+
+def test_the_makefile_has_the_promised_targets():
+    makefile = (PROJECT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([\w-]+):", makefile, flags=re.MULTILINE))
+    assert {"demo", "test", "test-all", "bench", "lint", "docs"} <= targets
+
+
+def test_the_check_of_a_commit_is_make_test_and_nothing_else():
+    script = PROJECT / ".ci" / "run"
+    commands = [
+        line for line in script.read_text("utf-8").splitlines() if line[:1] not in ("#", "")
+    ]
+    assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "make test"]
+    assert os.access(script, os.X_OK)
+
+
+def test_no_file_depends_on_the_machine_it_was_written_on():
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(listing, cwd=PROJECT, capture_output=True, text=True, check=True)
+    machine = re.compile(r"(?<![\w.])/(?:tmp|work|home|root|Users)/")
+    for name in filter(None, files.stdout.split("\0")):
+        path = PROJECT / name
+        if path == Path(__file__).resolve() or path.suffix == ".parquet" or not path.is_file():
+            continue
+        found = machine.search(path.read_text("utf-8"))
+        assert found is None, f"{name} names {found[0]}"
