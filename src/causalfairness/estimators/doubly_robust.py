@@ -23,7 +23,13 @@ from causalfairness.effects import (
     WorldMeans,
 )
 from causalfairness.estimators.cross_fitting import assign_folds
-from causalfairness.estimators.learners import Learner, classifiers, is_classifier, regressors
+from causalfairness.estimators.learners import (
+    Learner,
+    check_learner,
+    classifiers,
+    is_classifier,
+    regressors,
+)
 from causalfairness.estimators.nuisance import Candidates, Nuisance, Sample, fit_nuisance
 from causalfairness.estimators.one_step import Guard, OneStep, Strain, one_step
 from causalfairness.estimators.protocol import ASSUMPTIONS
@@ -31,7 +37,6 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
 
 Array = NDArray[np.float64]
-MUCH_CLIPPED = 0.02  # share of rows at the clip level that deserves a note
 
 
 @dataclass(frozen=True)
@@ -39,11 +44,11 @@ class DoublyRobust:
     """What do models of group and outcome say together?
 
     `outcome` and `group` are unfitted scikit-learn models: a regressor, or for a binary outcome a
-    classifier, and a classifier. None tries penalised linear models with interactions and gradient
-    boosting for each nuisance and takes whichever predicts unseen people better; the choice and
-    its loss are in the diagnostics. `nested` is the regressor for nu_ij, by default `outcome` where
-    that is a regressor. `repeats` repeats the whole with new folds and averages. `clip` cuts
-    weights at that multiple of their average (see the docs for the default).
+    classifier, and a classifier. None tries penalised linear models, plain and with interactions,
+    and gradient boosting for each nuisance and takes whichever predicts unseen people best; the
+    choice and its loss are in the diagnostics. `nested` is the regressor for nu_ij, by default
+    `outcome` where that is a regressor. `repeats` repeats the whole with new folds and averages.
+    `clip` cuts weights at that multiple of their average (see the docs for the default).
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -63,6 +68,8 @@ class DoublyRobust:
 
     def __post_init__(self) -> None:
         check_folds(self.folds, self.repeats)
+        for learner in (self.outcome, self.group, self.nested):
+            check_learner(learner)
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""
@@ -94,11 +101,11 @@ class DoublyRobust:
             nested = self.outcome
         predictors = classifiers if pair.is_binary else regressors
         return Candidates(
-            group_given_c=_given(self.group, classifiers(c, seed)),
-            group_given_mc=_given(self.group, classifiers(both, seed)),
-            outcome=_given(self.outcome, predictors(both, seed)),
-            outcome_given_c=_given(self.outcome, predictors(c, seed)),
-            nested=_given(nested, regressors(c, seed)),
+            group_given_c=given(self.group, classifiers(c, seed)),
+            group_given_mc=given(self.group, classifiers(both, seed)),
+            outcome=given(self.outcome, predictors(both, seed)),
+            outcome_given_c=given(self.outcome, predictors(c, seed)),
+            nested=given(nested, regressors(c, seed)),
         )
 
 
@@ -178,20 +185,22 @@ def summarise(strains: Sequence[Strain]) -> tuple[Overlap, tuple[str, ...]]:
     worst = min(strains, key=lambda strain: strain.effective / strain.rows)
     clipped = max(strains, key=lambda strain: strain.clipped)
     notes = []
-    if clipped.clipped > MUCH_CLIPPED:
+    if clipped.clipped > 0:
         notes.append(
-            f"{clipped.clipped:.1%} of one group's rows had their weight cut at {clipped.level:.3g} "
-            "times the average: the groups overlap poorly and the answer leans on outcome models"
+            f"{clipped.clipped:.2%} of a group's rows had their weight cut at {clipped.level:.3g} "
+            "times the average: where the groups overlap poorly the answer leans on outcome models"
         )
+    shown = clipped if clipped.clipped > 0 else worst
     overlap = Overlap(
         effective_rows=worst.effective,
         of_rows=worst.rows,
         largest_share=max(strain.largest for strain in strains),
-        clip_level=clipped.level,
-        share_clipped=clipped.clipped,
+        clip_level=shown.level,
+        share_clipped=shown.clipped,
     )
     return overlap, tuple(notes)
 
 
-def _given(model: Any, default: tuple[Learner, ...]) -> tuple[Learner, ...]:
+def given(model: Any, default: tuple[Learner, ...]) -> tuple[Learner, ...]:
+    """Which learners compete: the user's alone, or the default candidates?"""
     return default if model is None else (Learner(type(model).__name__, model),)

@@ -16,14 +16,14 @@ import numpy as np
 from causalfairness.effects import Estimate
 from causalfairness.errors import OutcomeError, PredictorError
 from causalfairness.estimators.doubly_robust import (
-    _given,
     assemble,
     check_folds,
+    given,
     repeat_one_step,
     sample_of,
 )
 from causalfairness.estimators.fills import evaluate
-from causalfairness.estimators.learners import classifiers, regressors
+from causalfairness.estimators.learners import check_learner, classifiers, regressors
 from causalfairness.estimators.nuisance import Candidates
 from causalfairness.estimators.one_step import Guard
 from causalfairness.fairness_model import StandardFairnessModel
@@ -59,6 +59,8 @@ class KnownModel:
 
     def __post_init__(self) -> None:
         check_folds(self.folds, self.repeats)
+        check_learner(self.group)
+        check_learner(self.nested)
         if not callable(self.predict):
             raise PredictorError(
                 f"KnownModel needs a function of a frame, such as classifier.predict; "
@@ -85,10 +87,8 @@ class KnownModel:
         self._check(pair, predicted)
         sample = sample_of(pair, predicted, known)
         c = pair.confounders.shape[1]
-        learners = _given(self.nested, regressors(c, seed))
-        candidates = Candidates(
-            _given(self.group, classifiers(c, seed)), (), (), learners, learners
-        )
+        learners = given(self.nested, regressors(c, seed))
+        candidates = Candidates(given(self.group, classifiers(c, seed)), (), (), learners, learners)
         found = repeat_one_step(
             sample,
             candidates,

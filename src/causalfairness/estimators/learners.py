@@ -1,7 +1,7 @@
 """Which model predicts a nuisance best? Candidates, and how any scikit-learn model is used.
 
-By default each nuisance is learned twice, by penalised linear regression on all squares and
-products of the columns and by gradient boosting, and the one that predicts unseen people better is
+By default each nuisance is learned by penalised linear models, plain and on all squares and
+products of the columns, and by gradient boosting, and the one that predicts unseen people best is
 taken. Boosting alone is too noisy in small groups, a linear model alone too stiff in large ones.
 """
 
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from causalfairness.errors import LearnerError
 
 Array = NDArray[np.float64]
-MOST_PRODUCTS = 400  # columns after squares and products; beyond, the linear model is additive
+MOST_PRODUCTS = 400  # columns after squares and products; beyond, linear models stay plain
+REACH = 3.0  # standard deviations that the linear models of probabilities see
 FLOOR = 1e-12  # keeps log losses and odds finite; far below any weight that is not clipped
 
 
@@ -31,21 +32,30 @@ def regressors(columns: int, seed: int) -> tuple[Learner, ...]:
     """Which models may predict a numeric outcome from this many columns?"""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import RidgeCV
+    from sklearn.preprocessing import StandardScaler
 
-    linear = _expanded(columns, RidgeCV(alphas=np.logspace(-2, 4, 13)))
+    last = RidgeCV(alphas=np.logspace(-2, 4, 13))
     boosted = HistGradientBoostingRegressor(**BOOSTING, random_state=seed)
-    return Learner(_linear_name(columns), linear), Learner("boosting", boosted)
+    return (*_linear(columns, "", [StandardScaler()], last), Learner("boosting", boosted))
 
 
 def classifiers(columns: int, seed: int) -> tuple[Learner, ...]:
-    """Which models may predict a probability from this many columns?"""
+    """Which models may predict a probability from this many columns?
+
+    The linear ones see no value further than three standard deviations out: squares and products
+    of a few extreme counts would else drive probabilities to 0 and 1.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    name = _linear_name(columns)
+    cut = FunctionTransformer(np.clip, kw_args={"a_min": -REACH, "a_max": REACH})
     linear = [
-        Learner(f"{name}, C={c:g}", _expanded(columns, LogisticRegression(C=c, max_iter=300)))
-        for c in (0.003, 0.1)
+        learner
+        for c in (0.01, 0.1, 1.0)
+        for learner in _linear(
+            columns, f", C={c:g}", [StandardScaler(), cut], LogisticRegression(C=c, max_iter=1_000)
+        )
     ]
     boosted = HistGradientBoostingClassifier(**BOOSTING, random_state=seed)
     return (*linear, Learner("boosting", boosted))
@@ -61,33 +71,33 @@ BOOSTING = {
 }
 
 
-def _expanded(columns: int, last: Any) -> Any:
+def _linear(columns: int, setting: str, first: Sequence[Any], last: Any) -> tuple[Learner, ...]:
+    """A plain linear model and one on all squares and products, unless these are too many."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    if _products(columns) > MOST_PRODUCTS:
-        return make_pipeline(StandardScaler(), last)
-    squares = PolynomialFeatures(2, include_bias=False)
-    return make_pipeline(StandardScaler(), squares, StandardScaler(), last)
+    plain = Learner(f"linear{setting}", make_pipeline(*first, last))
+    if columns * (columns + 3) // 2 > MOST_PRODUCTS:
+        return (plain,)
+    products = PolynomialFeatures(2, include_bias=False), StandardScaler()
+    return plain, Learner(
+        f"linear with interactions{setting}", make_pipeline(*first, *products, last)
+    )
 
 
-def _products(columns: int) -> int:
-    return columns * (columns + 3) // 2
-
-
-def _linear_name(columns: int) -> str:
-    return "linear" if _products(columns) > MOST_PRODUCTS else "linear with interactions"
+def check_learner(model: Any) -> None:
+    """Is this something that can learn? None stands for the default candidates."""
+    if model is not None and (isinstance(model, type) or not hasattr(model, "fit")):
+        raise LearnerError(
+            "a learner must be an unfitted scikit-learn model with fit and predict; "
+            f"found {model!r}"
+        )
 
 
 def fit(model: Any, features: Array, target: Array, weights: Array | None) -> Any:
     """How is a copy of this model fitted, with row weights where there are any?"""
     from sklearn.base import clone
 
-    if not hasattr(model, "fit"):
-        raise LearnerError(
-            "a learner must be an unfitted scikit-learn model with fit and predict; "
-            f"found {model!r}"
-        )
     if np.ptp(target) == 0:
         return _Constant(float(target[0]))
     copy = clone(model)
@@ -149,8 +159,3 @@ def _weight_argument(model: Any, weights: Array) -> dict[str, Array]:
             "column; choose another learner or leave the weights out"
         )
     return {f"{last[0]}__sample_weight" if last[0] else "sample_weight": weights}
-
-
-def names_of(learners: Sequence[Learner]) -> str:
-    """What are these candidates called, in one line?"""
-    return " or ".join(learner.name for learner in learners)

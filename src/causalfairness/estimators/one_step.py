@@ -100,6 +100,8 @@ class _Terms:
     def mean(self, i: int, j: int, k: int, strains: list[Strain]) -> tuple[float, Array]:
         if not self.sample.has_mediators:
             j = i  # there is nobody to tell j
+        if not self.sample.has_confounders:
+            k = j  # the groups do not differ in anything that k decides
         world, known = (i, j, k), self.sample.known
         y = self.sample.outcome if known is None else known[i]
         q = y if i == j else self.nuisance.outcome[i]  # for i = j the first residual cancels

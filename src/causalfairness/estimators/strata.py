@@ -70,6 +70,18 @@ class Strata:
         if self.replicates is not None and self.replicates < 2:
             raise ValueError(f"replicates must be None or at least 2; found {self.replicates!r}")
 
+    def __str__(self) -> str:
+        cells = self.empty_cells
+        name = (
+            getattr(cells, "__qualname__", type(cells).__name__) if callable(cells) else repr(cells)
+        )
+        settings = [f"empty_cells={name}"]
+        if self.empty_strata is not None:
+            settings.append(f"empty_strata={self.empty_strata!r}")
+        if self.replicates is not None:
+            settings.append(f"replicates={self.replicates}")
+        return f"Strata({', '.join(settings)})"
+
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Cells:
         """How many people are in each cell?"""
         return table.cells(model, of)
@@ -94,20 +106,25 @@ class Strata:
         diagnostics = self._diagnostics(pair, support, pieces)
         return Estimate(means, raw_gap, diagnostics)
 
+    @property
+    def _strata_policy(self) -> EmptyStrata:
+        if self.empty_strata is not None:
+            return self.empty_strata
+        if self.empty_cells == "restrict":
+            return "restrict"
+        return "zero" if self.empty_cells == "zero" else "refuse"
+
     def _kept(self, pair: CellPair, support: Support) -> Mask:
-        strata_policy = self.empty_strata or (
-            self.empty_cells if self.empty_cells in ("restrict", "zero") else "refuse"
-        )
         if self.empty_cells == "refuse" and support.one_sided.any():
             raise EmptyCellsError(_refusal(pair, support, support.one_sided, "mediators and "))
-        if strata_policy == "refuse" and support.in_lone_stratum.any():
+        if self._strata_policy == "refuse" and support.in_lone_stratum.any():
             raise EmptyCellsError(_refusal(pair, support, support.in_lone_stratum, ""))
         kept = (
             ~support.one_sided
             if self.empty_cells == "restrict"
             else np.ones_like(support.one_sided)
         )
-        if strata_policy == "restrict":
+        if self._strata_policy == "restrict":
             kept &= ~support.in_lone_stratum
         if not kept.any():
             raise EmptyCellsError(
@@ -205,6 +222,13 @@ class Strata:
                 "filled by the given model; standard errors treat it as known",
             )
             notes.append(f"{share}: {done}")
+        if support.in_lone_stratum.any():
+            share = f"{support.share_in_lone_strata:.1%} of rows have confounders seen in one group"
+            done = {
+                "restrict": "left out and reported as outside_support",
+                "zero": "the other group's mean given them is set to 0, for replication only",
+            }[self._strata_policy]
+            notes.append(f"{share} only: {done}")
         small = int(np.sum(pair.sums.rows <= 2))
         if small:
             notes.append(
@@ -226,6 +250,11 @@ class Support:
     def share_outside(self) -> float:
         """What share of people has no counterpart with the same values?"""
         return float(self.weight[self.one_sided].sum() / self.weight.sum())
+
+    @property
+    def share_in_lone_strata(self) -> float:
+        """What share of people has confounders that the other group never has?"""
+        return float(self.weight[self.in_lone_stratum].sum() / self.weight.sum())
 
 
 def support_of(pair: CellPair) -> Support:
@@ -309,8 +338,8 @@ def _refusal(pair: CellPair, support: Support, where: Mask, kind: str) -> str:
     named = "; ".join(f"{pair.describe(p)} ({weight[p]:g} rows)" for p in worst)
     share = weight.sum() / support.weight.sum()
     return (
-        f"{int(where.sum()):,} combinations of {kind}confounders, with {share:.1%} of the rows, are "
-        f"seen in one group only, for instance {named}. Choose what to do: "
+        f"{int(where.sum()):,} combinations of {kind}confounders, with {share:.1%} of the rows, "
+        f"are seen in one group only, for instance {named}. Choose what to do: "
         "Strata(empty_cells='restrict') compares where both groups are seen, a model given as "
         "empty_cells fills in its own predictions, DoublyRobust() smooths over the gaps; or use "
         "fewer or coarser columns"

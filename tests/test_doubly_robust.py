@@ -1,0 +1,314 @@
+"""Models of group and outcome against worlds with known answers, with one of them blinded."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import causalfairness as cf
+from causalfairness.errors import LearnerError, MixedBasisError, OverlapError
+from causalfairness.estimators import DoublyRobust
+from causalfairness.estimators.cross_fitting import Problem, assign_folds, cross_fit
+from causalfairness.estimators.learners import Learner
+from causalfairness.tables import open_table
+from judging import PARTS, errors_in_standard_errors, gap_between_sum_and_total
+
+WORLDS = cf.datasets.worlds.WORLDS
+PLAIN = DoublyRobust(outcome=LinearRegression(), group=LogisticRegression(C=1e6))
+BLIND = {
+    "sighted": DoublyRobust(),
+    "blind to the outcome": DoublyRobust(outcome=DummyRegressor(), nested=DummyRegressor()),
+    "blind to the group": DoublyRobust(group=DummyClassifier()),
+}
+
+
+def decompose(world, n, seed, estimator=PLAIN, **options):
+    return cf.decompose_disparity(
+        world.draw(n, seed=seed), world.model, estimator=estimator, **options
+    )
+
+
+@pytest.mark.parametrize("sight", BLIND)
+@pytest.mark.parametrize("name", WORLDS)
+def test_in_every_world_one_blind_model_is_forgiven(name, sight):
+    """A blind model may cost the standard error its validity (methods §2.1), never the value: a
+    blind one's own is used only where it is larger than the sighted one's."""
+    world = WORLDS[name]()
+    found = decompose(world, 4_000, seed=11, estimator=BLIND[sight])
+    sighted = found if sight == "sighted" else decompose(world, 4_000, 11, BLIND["sighted"])
+    for at, error in errors_in_standard_errors(found, world).items():
+        own, full = found.world_means[at].standard_error, sighted.world_means[at].standard_error
+        assert abs(error) * own < 4 * max(own, full), at
+
+
+def test_two_blind_models_are_not_forgiven():
+    world = WORLDS["linear_gaussian"]()
+    blind = DoublyRobust(outcome=DummyRegressor(), group=DummyClassifier())
+    errors = errors_in_standard_errors(decompose(world, 4_000, seed=11, estimator=blind), world)
+    assert max(map(abs, errors.values())) > 8
+
+
+@pytest.mark.parametrize("part", ["direct", "indirect", "spurious"])
+@pytest.mark.parametrize("name", ["linear_gaussian", "interacting", "rare_group"])
+def test_cutting_an_arrow_silences_its_part(name, part):
+    silent = getattr(decompose(WORLDS[name]().without(part), 4_000, seed=3), part)
+    assert abs(silent.value) < 4 * silent.standard_error
+
+
+@pytest.mark.parametrize("convention", ["sequential", "symmetric"])
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_parts_add_up_to_the_raw_gap(name, convention):
+    world = WORLDS[name]()
+    table = world.draw(700, seed=4)
+    found = cf.decompose_disparity(table, world.model, estimator=PLAIN, convention=convention)
+    y, group = np.asarray(table[world.model.outcome]), np.asarray(table["group"])
+    raw = y[group == world.model.comparison].mean() - y[group == world.model.reference].mean()
+    assert found.total.value == pytest.approx(raw, abs=1e-12)
+    assert gap_between_sum_and_total(found) < 1e-12
+    assert found.outside_support.value == 0
+
+
+def test_the_standard_error_of_the_total_is_that_of_two_means():
+    world = WORLDS["linear_gaussian"]()
+    table = world.draw(900, seed=5)
+    y, group = np.asarray(table["y"]), np.asarray(table["group"])
+    found = cf.decompose_disparity(table, world.model, estimator=PLAIN)
+    variance = sum(y[group == g].var() / np.sum(group == g) for g in np.unique(group))
+    assert found.total.standard_error == pytest.approx(np.sqrt(variance), rel=1e-9)
+
+
+def test_without_mediators_nothing_is_indirect_and_without_confounders_nothing_is_spurious():
+    world = WORLDS["linear_gaussian"]()
+    table = world.draw(800, seed=6)
+    no_mediators = replace(world.model, mediators=())
+    no_confounders = replace(world.model, confounders=())
+    indirect = cf.decompose_disparity(table, no_mediators, estimator=PLAIN).indirect
+    spurious = cf.decompose_disparity(table, no_confounders, estimator=PLAIN).spurious
+    assert indirect.value == spurious.value == 0
+    assert indirect.standard_error == spurious.standard_error == 0
+
+
+def test_a_memorising_model_does_not_recall_the_person_it_predicts():
+    rng = np.random.default_rng(0)
+    features, target = rng.normal(size=(300, 2)), rng.normal(size=300)
+    fold = assign_folds((np.arange(300) % 2).astype(np.int8), 5, rng)
+    everyone = np.ones(300, dtype=bool)
+    memoriser = [Learner("memoriser", KNeighborsRegressor(n_neighbors=1))]
+    problem = Problem("y", features, target, memoriser, everyone, everyone)
+    (found,) = cross_fit([problem], fold, None, 1)
+    assert not np.any(found.unseen == target)
+    assert np.all(found.by_fold[0][fold != 0] == target[fold != 0])  # it does recall the others
+
+
+def test_the_candidate_with_the_lower_loss_on_unseen_people_is_taken():
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(400, 1))
+    target = 2 * features[:, 0] + rng.normal(size=400)
+    fold = assign_folds((np.arange(400) % 2).astype(np.int8), 4, rng)
+    candidates = [Learner("flat", DummyRegressor()), Learner("line", LinearRegression())]
+    problem = Problem("y", features, target, candidates, np.ones(400, dtype=bool))
+    (found,) = cross_fit([problem], fold, None, 1)
+    assert found.loss.learner == "line"
+    assert found.loss.loss == pytest.approx(np.mean((target - found.unseen) ** 2))
+    assert found.loss.baseline == pytest.approx(target.var())
+
+
+@pytest.mark.parametrize("estimator", [DoublyRobust(), replace(PLAIN, repeats=3)])
+def test_same_seed_same_answer_for_one_and_two_workers(estimator):
+    world = WORLDS["interacting"]()
+    one, two, other = (
+        cf.decompose_disparity(
+            world.draw(600, seed=7), world.model, estimator=estimator, workers=workers, seed=seed
+        )
+        for workers, seed in ((1, 0), (2, 0), (1, 1))
+    )
+    assert np.array_equal(one.world_means.values, two.world_means.values)
+    assert np.array_equal(one.world_means.spreads, two.world_means.spreads)
+    assert one.direct.value != other.direct.value
+
+
+def test_repetitions_are_averaged_and_their_scatter_joins_the_spread():
+    world = WORLDS["interacting"]()
+    once = decompose(world, 600, seed=8, estimator=PLAIN)
+    often = decompose(world, 600, seed=8, estimator=replace(PLAIN, repeats=4))
+    assert often.direct.spread.shape == (once.direct.spread.shape[0] + 4,)
+    scatter = np.linalg.norm(often.direct.spread[-4:])
+    assert 0 < scatter < 0.3 * often.direct.standard_error
+    assert gap_between_sum_and_total(often) < 1e-12
+    with pytest.raises(MixedBasisError, match="draws"):
+        _ = often.direct - once.direct
+
+
+def test_outcome_and_prediction_share_a_basis_so_their_difference_has_a_standard_error():
+    world = WORLDS["binary"]()
+    table = world.draw(1_000, seed=9)
+    table = table.append_column("score", table["y"])
+    model = replace(world.model, prediction="score")
+    y, score = (
+        cf.decompose_disparity(table, model, of=of, estimator=PLAIN)
+        for of in ("outcome", "prediction")
+    )
+    difference = y.direct - score.direct
+    assert difference.value == pytest.approx(0, abs=1e-12)
+    assert difference.standard_error == pytest.approx(0, abs=1e-12)
+    shuffled = table.take(pa.array(np.random.default_rng(0).permutation(len(table))))
+    elsewhere = cf.decompose_disparity(shuffled, model, estimator=PLAIN)
+    assert elsewhere.direct.basis.fingerprint == y.direct.basis.fingerprint
+    with pytest.raises(MixedBasisError, match="same row order"):
+        _ = y.direct - elsewhere.direct
+
+
+def test_integer_weights_give_the_same_group_means_as_repeated_rows():
+    world = WORLDS["linear_gaussian"]()
+    table = world.draw(1_200, seed=10)
+    weight = np.random.default_rng(2).integers(1, 4, len(table))
+    repeated = table.take(pa.array(np.repeat(np.arange(len(table)), weight)))
+    weighted = table.append_column("w", pa.array(weight))
+    one = cf.decompose_disparity(weighted, replace(world.model, weights="w"), estimator=PLAIN)
+    other = cf.decompose_disparity(repeated, world.model, estimator=PLAIN)
+    assert one.total.value == pytest.approx(other.total.value, abs=1e-12)
+    assert abs(one.direct.value - other.direct.value) < one.direct.standard_error
+    assert one.direct.standard_error > other.direct.standard_error
+
+
+def test_weights_undo_a_biased_selection():
+    """People with high c1 are sampled more often; weights restore the population's answer."""
+    world = WORLDS["linear_gaussian"]()
+    table = world.draw(12_000, seed=12)
+    chance = 1 / (1 + np.exp(-1.5 * np.asarray(table[world.model.confounders[0]])))
+    picked = np.flatnonzero(np.random.default_rng(3).random(len(table)) < chance)
+    sample = table.take(pa.array(picked)).append_column("w", pa.array(1 / chance[picked]))
+    found = cf.decompose_disparity(sample, replace(world.model, weights="w"), estimator=PLAIN)
+    errors = errors_in_standard_errors(found, world)
+    assert max(map(abs, errors.values())) < 4, errors
+    plain = cf.decompose_disparity(sample, world.model, estimator=PLAIN)
+    assert max(map(abs, errors_in_standard_errors(plain, world).values())) > 6
+
+
+def test_a_learner_that_ignores_weights_is_refused():
+    world = WORLDS["linear_gaussian"]()
+    table = world.draw(300, seed=13).append_column("w", pa.array(np.ones(300)))
+    with pytest.raises(LearnerError, match="KNeighborsClassifier takes no sample_weight"):
+        cf.decompose_disparity(
+            table,
+            replace(world.model, weights="w"),
+            estimator=DoublyRobust(group=KNeighborsClassifier()),
+        )
+
+
+def test_learners_are_never_fitted_in_place():
+    decompose(WORLDS["linear_gaussian"](), 300, seed=14)
+    assert not hasattr(PLAIN.outcome, "coef_")
+
+
+def test_something_that_is_not_a_learner_is_refused():
+    with pytest.raises(LearnerError, match="unfitted scikit-learn model"):
+        decompose(WORLDS["linear_gaussian"](), 300, seed=14, estimator=DoublyRobust(outcome="ols"))
+
+
+@pytest.mark.parametrize("wrong", [{"folds": 1}, {"repeats": 0}])
+def test_unknown_settings_are_refused(wrong):
+    with pytest.raises(ValueError, match="must be at least"):
+        DoublyRobust(**wrong)
+
+
+def test_a_group_too_small_for_the_folds_is_refused():
+    world = WORLDS["rare_group"]()
+    with pytest.raises(OverlapError, match=r"comparison group has .* too few for 5 folds"):
+        decompose(world, 60, seed=15)
+
+
+def separated_groups(n=600):
+    """Confounders that all but reveal the group."""
+    rng = np.random.default_rng(16)
+    group = rng.integers(0, 2, n)
+    c = 6 * group + rng.normal(size=n)
+    table = pa.table({"group": group, "c": c, "y": c + rng.normal(size=n)})
+    model = cf.StandardFairnessModel(
+        protected="group", reference=0, comparison=1, confounders=["c"], outcome="y"
+    )
+    return table, model
+
+
+def test_groups_without_overlap_are_refused_with_advice():
+    table, model = separated_groups()
+    with pytest.raises(
+        OverlapError, match=r"count for only .* the groups hardly overlap.*restrict"
+    ):
+        cf.decompose_disparity(table, model, estimator=PLAIN)
+
+
+def test_a_healthy_world_with_a_rare_group_is_not_refused():
+    world = WORLDS["rare_group"]()
+    for seed in range(40):
+        assert decompose(world, 2_000, seed=seed).diagnostics.overlap.share_clipped < 0.01
+
+
+def exploding_propensity():
+    """Quadratic in heavy-tailed counts and hardly penalised: its odds reach astronomical sizes."""
+    steps = StandardScaler(), PolynomialFeatures(2), LogisticRegression(C=1e6, max_iter=5_000)
+    return make_pipeline(*steps)
+
+
+def test_exploding_weights_are_clipped_or_refused_and_said():
+    compas = cf.datasets.load_compas(propublica_filter=False)
+    model = cf.StandardFairnessModel(
+        protected="race",
+        reference="Caucasian",
+        comparison=None,
+        confounders=["age", "sex"],
+        mediators=[
+            "juv_fel_count",
+            "juv_misd_count",
+            "juv_other_count",
+            "priors_count",
+            "c_charge_degree",
+        ],
+        outcome="two_year_recid",
+    )
+    guarded = cf.decompose_disparity(
+        compas, model, estimator=DoublyRobust(group=exploding_propensity())
+    )
+    boosted = cf.decompose_disparity(compas, model, estimator=DoublyRobust())
+    assert 0 < guarded.diagnostics.overlap.share_clipped < 0.01
+    assert any("cut at" in note for note in guarded.diagnostics.notes)
+    for part in PARTS:
+        low, high = getattr(guarded, part).interval()
+        assert low <= getattr(boosted, part).value <= high, part
+        assert getattr(guarded, part).standard_error < 0.02
+    with pytest.raises(OverlapError, match=r"one row makes up \d+%"):
+        cf.decompose_disparity(
+            compas, model, estimator=DoublyRobust(group=exploding_propensity(), clip=1e12)
+        )
+
+
+def test_diagnostics_tell_rows_learners_losses_overlap_and_assumptions():
+    world = WORLDS["linear_gaussian"]()
+    told = str(decompose(world, 500, seed=17, estimator=DoublyRobust()).diagnostics)
+    for words in (
+        "500 rows read",
+        "P(A | C)",
+        "without a model",
+        "count for",
+        "clipped",
+        "assumes",
+    ):
+        assert words in told
+
+
+def test_labels_and_missing_values_reach_the_models_as_indicators():
+    world = WORLDS["linear_gaussian"]()
+    table = world.draw(800, seed=18)
+    region = np.array(["north", "south", None], dtype=object)[np.arange(800) % 3]
+    table = table.append_column("region", pa.array(region))
+    model = replace(world.model, confounders=(*world.model.confounders, "region"))
+    pair = open_table(table, missing="category").rows(model, "outcome").pair(model)
+    assert pair.confounders.shape[1] == len(world.model.confounders) + 3
+    found = cf.decompose_disparity(table, model, estimator=PLAIN, missing="category")
+    assert found.diagnostics.rows.missing == {"region": 266}
