@@ -1,0 +1,148 @@
+"""Where is a picture drawn, and what does it carry besides the drawing?
+
+Nothing here or in the pictures changes matplotlib's settings, and what is drawn does not depend on
+them: every property that shows is set on the drawing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import IdentityTransform, ScaledTranslation, blended_transform_factory
+
+from causalfairness.inference import Interval
+from causalfairness.plots.lettering import paragraph, written
+from causalfairness.plots.theme import Theme
+
+TITLE, CAPTION = "causalfairness-title", "causalfairness-caption"
+INCH = 72.0  # points
+SMALL = 0.86  # of the ordinary size of text
+PAD = 0.14  # inches around a picture
+GROWTH = 1.13  # by which a layout engine widens axes that have little beside them
+LINE = 1.35  # height of a line, in multiples of the size of its text
+
+
+def axes_or_new(ax: Axes | None, *, width: float, height: float) -> Axes:
+    """Where is drawn? On the given axes, or on new ones that a notebook shows by itself."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    figure, made = pyplot.subplots(figsize=(width, height), layout="constrained")
+    engine: Any = figure.get_layout_engine()
+    engine.set(w_pad=PAD, h_pad=PAD)
+    return made
+
+
+def clean(ax: Axes, theme: Theme, *, lines: Literal["x", "y"]) -> None:
+    """How does an empty picture look? Background, no frame, faint lines across one axis."""
+    root: Any = ax.figure  # labels stand outside the axes, on the figure's own background
+    root.set_facecolor(theme.background)
+    ax.set_facecolor(theme.background)
+    ax.spines[:].set_visible(False)
+    ax.grid(False)
+    ax.grid(True, axis=lines, color=theme.faint, linewidth=0.8, linestyle="-", alpha=1.0)
+    ax.set_axisbelow(True)
+    ax.minorticks_off()
+    ax.tick_params(which="both", length=0, pad=5)
+
+
+def points_across(ax: Axes) -> tuple[float, float]:
+    """How many points wide and high will the axes be, roughly?"""
+    root: Any = ax.figure
+    box = ax.get_window_extent()
+    growth = GROWTH if makes_room(ax) else 1.0
+    return growth * box.width / root.dpi * INCH, box.height / root.dpi * INCH
+
+
+def makes_room(ax: Axes) -> bool:
+    """Does the figure move its axes until all labels have room?"""
+    root: Any = ax.figure
+    return root.get_layout_engine() is not None
+
+
+def round_ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Which round numbers lie between two others?
+
+    >>> round_ticks(0.38, 0.54)
+    [0.4, 0.45, 0.5]
+    """
+    found = MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return [round(float(tick), 12) for tick in found if low <= tick <= high]
+
+
+def thin_line(ax: Axes, at: float, interval: Interval, theme: Theme) -> None:
+    """Which values fit the data? A line that shows on a bar as well as beside it."""
+    ax.plot((at, at), interval, color=theme.background, linewidth=2.8, linestyle="-")
+    ax.plot((at, at), interval, color=theme.ink, linewidth=1.1, linestyle="-")
+
+
+def patch_behind(theme: Theme) -> dict[str, Any]:
+    """What keeps lines from running through a number?"""
+    return {"boxstyle": "square,pad=0.1", "facecolor": theme.background, "edgecolor": "none"}
+
+
+def heading(ax: Axes, text: str, theme: Theme) -> None:
+    """What is measured? Said above the axes, where it is read first, not along their side."""
+    root: Any = ax.figure
+    raised = ScaledTranslation(0, 8 / INCH, root.dpi_scale_trans)
+    ax.set_ylabel(text, rotation=0, ha="left", va="bottom", **written(theme, color=theme.muted))
+    ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + raised)
+
+
+def headline(ax: Axes, text: str, theme: Theme) -> None:
+    """What is the one thing to see? In bold, above what is measured."""
+    ax.set_title(text, loc="left", pad=26, **written(theme, size=1.2 * theme.size, bold=True))
+
+
+def footnote(
+    ax: Axes, text: str, theme: Theme, *, width: float, indent: float = 0.0, below: float = 0.0
+) -> None:
+    """What is said below? A paragraph `width` points wide that starts `indent` left of the axes.
+
+    It stands `below` points lower than the names of the ticks need. It is the label of the x-axis:
+    every layout engine leaves room for it.
+    """
+    size = SMALL * theme.size
+    ax.set_xlabel(
+        paragraph(text, theme, width=width, size=size),
+        loc="left",
+        labelpad=10 + below,
+        **written(theme, color=theme.muted, size=size),
+    )
+    root: Any = ax.figure
+    shift = ScaledTranslation(-indent / INCH, 0, root.dpi_scale_trans)
+    across = ax.transAxes + shift
+    ax.xaxis.label.set_transform(blended_transform_factory(across, IdentityTransform()))
+
+
+def footnote_height(text: str, theme: Theme, *, width: float) -> float:
+    """How many inches does a paragraph below a picture take?"""
+    size = SMALL * theme.size
+    lines = paragraph(text, theme, width=width, size=size).count("\n") + 1
+    return lines * LINE * size / INCH
+
+
+def remember(ax: Axes, *, title: str, caption: str) -> None:
+    """What does the picture say, for those who cannot see it? Kept with it, not drawn."""
+    for known in _kept([ax]):
+        known.remove()
+    for name, text in ((TITLE, title), (CAPTION, caption)):
+        ax.text(0, 0, text, gid=name, visible=False, parse_math=False, usetex=False)
+
+
+def recall(figure: Figure) -> tuple[str, str]:
+    """What do the pictures of a figure say? Their titles and their captions."""
+    kept = _kept(figure.axes)
+    titles = [text.get_text() for text in kept if text.get_gid() == TITLE]
+    captions = [text.get_text() for text in kept if text.get_gid() == CAPTION]
+    return "; ".join(titles), " ".join(captions)
+
+
+def _kept(axes: Sequence[Axes]) -> list[Text]:
+    return [text for ax in axes for text in ax.texts if text.get_gid() in (TITLE, CAPTION)]
