@@ -1,0 +1,113 @@
+"""How does a summary look as one HTML file that needs nothing else?
+
+The file holds its own style, no script and no address of anything outside, and says so to the
+browser, which then refuses to load or run anything. Whatever comes from the data is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from causalfairness.effects.table import format_p_value
+from causalfairness.report.legible import LONGEST, legible, shortened
+from causalfairness.report.numbers import decimals_for, percent, written
+from causalfairness.report.summary import Fact, Row, Sentence, Summary
+from causalfairness.report.waterfall import draw
+
+LONGEST_TITLE = 300  # characters of a full name shown on hovering
+LONGEST_LABEL = 30  # characters of a name in a drawing
+
+
+def render_html(summary: Summary) -> str:
+    """How does this look in a browser, on paper and on a phone?
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.binary()
+    >>> found = cf.decompose_disparity(world.draw(2_000, seed=0), world.model)
+    >>> page = render_html(cf.report.summarise(found))
+    >>> page.startswith("<!DOCTYPE html>"), "<script" in page
+    (True, False)
+    """
+    page = _environment().get_template("page.html")
+    return page.render(
+        summary=summary,
+        drawings=[draw(finding.waterfall) for finding in summary.findings],
+        tables=list(_by_group(summary.table)),
+        track=Track.around(summary.table),
+        decimals=decimals_for(summary.table),
+        long_names=[name for name in _names(summary) if len(legible(name)) > LONGEST],
+    )
+
+
+@dataclass(frozen=True)
+class Track:
+    """Where in a narrow cell does an interval lie, in percent of its width?
+
+    >>> Track(-1.0, 1.0).place(0.0)
+    50.0
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, rows: Sequence[Row]) -> Track:
+        """Which scale holds all these intervals, and zero?"""
+        ends = [end for row in rows for end in (row.low, row.high)]
+        low, high = min(0.0, *ends), max(0.0, *ends)
+        free = 0.04 * (high - low) or 1.0
+        return cls(low - free, high + free)
+
+    def place(self, value: float) -> float:
+        """Where does this number stand?"""
+        return round(100 * (value - self.low) / (self.high - self.low), 2)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("causalfairness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "legible": legible,
+        "shortened": shortened,
+        "p_value": format_p_value,
+        "percent": percent,
+        "written": written,
+    }
+    environment.globals |= {
+        "LONGEST": LONGEST,
+        "LONGEST_LABEL": LONGEST_LABEL,
+        "LONGEST_TITLE": LONGEST_TITLE,
+    }
+    return environment
+
+
+def _by_group(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for group, found in groupby(rows, key=lambda row: row.group):
+        yield group, list(found)
+
+
+def _names(summary: Summary) -> list[str]:
+    """Every name that somebody else chose, once, in order of appearance."""
+    facts: list[Fact] = [*summary.roles, *summary.not_compared]
+    said: list[Sentence] = [summary.title, *summary.sentences, *summary.assumptions]
+    names: list[str] = []
+    for finding in summary.findings:
+        names += [finding.what, finding.reference, finding.comparison]
+        said += finding.sentences
+        facts += finding.diagnostics
+    names += [fact.name for fact in summary.not_compared]
+    said += [fact.text for fact in facts]
+    names += [piece.text for one in said for piece in one.pieces() if piece.is_name]
+    return list(dict.fromkeys([*names, summary.provenance.source]))

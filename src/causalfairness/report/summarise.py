@@ -1,0 +1,245 @@
+"""What does a result say? From effects to plain data; no number is computed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from causalfairness.effects import Decomposition, Diagnostics, Effect, EffectTable
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.parity import GroupComparison
+from causalfairness.report.provenance import trace
+from causalfairness.report.summary import (
+    SCHEMA,
+    Fact,
+    Finding,
+    Model,
+    Row,
+    Sentence,
+    Step,
+    Summary,
+)
+
+NOTES = {
+    "outside_support": "where comparable",
+    "misfit": "as modeled",
+}
+WALKS = {
+    "sequential": "one path after the other, starting from the reference group as it is: direct, "
+    "then mediators, then confounders",
+    "symmetric": "each path is told the other group both ways and averaged, among the comparison "
+    "group",
+}
+
+
+def summarise(
+    result: Decomposition | GroupComparison,
+    *,
+    model: StandardFairnessModel | None = None,
+    level: float = 0.95,
+    source: str = "",
+    seed: int | None = None,
+    date: str = "",
+) -> Summary:
+    """What does a result say, as plain data?
+
+    `model` adds who plays which part; `source`, `seed` and `date` are quoted as given, so that the
+    same call gives the same bytes on any day.
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.binary()
+    >>> found = cf.decompose_disparity(world.draw(2_000, seed=0), world.model)
+    >>> summary = summarise(found, model=world.model, date="2024-05-01")
+    >>> [row.name for row in summary.table]
+    ['total', 'direct', 'indirect', 'spurious']
+    >>> summary.findings[0].waterfall[-1].end == found.world_means[1, 1, 1].value
+    True
+    """
+    if isinstance(result, GroupComparison):
+        found = tuple(result.by_group.values())
+        seed = result.seed if seed is None else seed
+    elif isinstance(result, Decomposition):
+        found = (result,)
+    else:
+        raise TypeError(
+            f"a report is made of a Decomposition or a GroupComparison; found a "
+            f"{type(result).__name__}"
+        )
+    known = _known_names(found, model)
+    return Summary(
+        schema=SCHEMA,
+        kind="group comparison" if isinstance(result, GroupComparison) else "decomposition",
+        title=_title(result, found[0]),
+        sentences=_headline(result, found, level),
+        level=level,
+        roles=_roles(model, found[0]),
+        findings=tuple(_finding(one, level, known) for one in found),
+        table=_table(result, level),
+        not_compared=_not_compared(result, known),
+        assumptions=_assumptions(found, known),
+        provenance=trace(found, source=source, seed=seed, date=date),
+    )
+
+
+def _title(result: Decomposition | GroupComparison, first: Decomposition) -> Sentence:
+    names = {"what": first.what, "reference": first.reference}
+    if isinstance(result, GroupComparison):
+        return Sentence.fill(
+            "Why does {what} differ between {reference} and other groups?", **names
+        )
+    names["comparison"] = first.comparison
+    return Sentence.fill("Why does {what} differ between {reference} and {comparison}?", **names)
+
+
+def _headline(
+    result: Decomposition | GroupComparison, found: tuple[Decomposition, ...], level: float
+) -> tuple[Sentence, ...]:
+    if isinstance(result, Decomposition):
+        return _sentences(result, level)
+    gaps = [_sentences(one, level)[0] for one in found]
+    together = (
+        f"Each of these intervals holds by itself; those of the table hold together at the "
+        f"{100 * level:.6g}% level, and its p-values allow for all questions at once."
+    )
+    return *gaps, Sentence(together)
+
+
+def _sentences(found: Decomposition, level: float) -> tuple[Sentence, ...]:
+    """The sentences of the result itself, with the places of its names."""
+    names = {"what": found.what, "reference": found.reference, "comparison": found.comparison}
+    nameless = replace(found, what="{what}", reference="{reference}", comparison="{comparison}")
+    return tuple(Sentence.fill(pattern, **names) for pattern in nameless.sentences(level))
+
+
+def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Finding:
+    table = found.table(level)
+    summary = found.summary(level)
+    meanings = dict(zip(table.names, table.meanings, strict=True))
+    parts = EffectTable(
+        summary.effects, tuple(meanings[name] for name in summary.names), level=level
+    )
+    return Finding(
+        what=found.what,
+        reference=found.reference,
+        comparison=found.comparison,
+        convention=found.convention,
+        sentences=_sentences(found, level),
+        waterfall=_steps(found, level),
+        parts=_rows(parts, found.comparison),
+        effects=_rows(table, found.comparison),
+        diagnostics=_facts(found.diagnostics, known),
+        models=tuple(
+            Model(one.target, one.learner, one.measure, one.loss, one.baseline)
+            for one in found.diagnostics.learners
+        ),
+    )
+
+
+def _steps(found: Decomposition, level: float) -> tuple[Step, ...]:
+    """From one group's mean through the paths to the other's; then what the paths leave over."""
+    paths = [
+        part for part in found.summary(level) if part.name in ("direct", "indirect", "spurious")
+    ]
+    rest = [part for part in found.summary(level) if part.name in NOTES]
+    note = NOTES[rest[0].name] if rest else ""
+    first, last = found.world_means[0, 0, 0], found.world_means[1, 1, 1]
+    steps = [_level("reference", found.reference, first, level, note)]
+    for part in paths:
+        steps.append(_change(part, steps[-1].end, level))
+    steps.append(_level("comparison", found.comparison, last, level, note))
+    return *steps, *(_change(part, last.value, level) for part in rest)
+
+
+def _level(name: str, label: str, mean: Effect, level: float, note: str) -> Step:
+    low, high = mean.interval(level)
+    return Step(name, label, "level", 0.0, mean.value, low, high, note)
+
+
+def _change(part: Effect, start: float, level: float) -> Step:
+    low, high = part.interval(level)
+    label = part.name.replace("_", " ")
+    return Step(part.name, label, "change", start, start + part.value, start + low, start + high)
+
+
+def _rows(table: EffectTable, group: str) -> tuple[Row, ...]:
+    return tuple(Row(group=group, **record) for record in table.to_records())
+
+
+def _table(result: Decomposition | GroupComparison, level: float) -> tuple[Row, ...]:
+    if isinstance(result, Decomposition):
+        return _rows(result.summary(level), result.comparison)
+    rows = []
+    groups = [found.comparison for found in result.by_group.values()]
+    records = result.table(level).to_records()
+    per_group = len(records) // len(groups)
+    for at, record in enumerate(records):
+        group = groups[at // per_group]
+        name = record.pop("name").removeprefix(f"{group}: ")
+        rows.append(Row(group=group, name=name, **record))
+    return tuple(rows)
+
+
+def _roles(model: StandardFairnessModel | None, found: Decomposition) -> tuple[Fact, ...]:
+    facts = []
+    if model is not None:
+        facts = [
+            _listed("protected attribute", model.protected_columns),
+            _listed("confounders", model.confounders, "not caused by the protected attribute"),
+            _listed("mediators", model.mediators, "may be caused by it"),
+        ]
+        single = {
+            "outcome": model.outcome,
+            "prediction": model.prediction_column or ("a function" if model.predict else None),
+            "weights": model.weights,
+        }
+        facts += [_listed(role, [column]) for role, column in single.items() if column]
+        if model.outcome_value is not None:
+            facts.append(_listed("counts as 1", [str(model.outcome_value)]))
+        if model.left_out:
+            facts.append(_listed("left out", model.left_out, "neither confounder nor mediator"))
+    walk = f"{found.convention}: {WALKS[found.convention]}"
+    return *facts, Fact("convention", Sentence(walk))
+
+
+def _listed(name: str, columns: Iterable[str], remark: str = "") -> Fact:
+    places = {f"c{at}": column for at, column in enumerate(columns)}
+    pattern = ", ".join(f"{{{place}}}" for place in places) or "none"
+    said = f"{pattern} ({remark})" if remark and places else pattern
+    return Fact(name, Sentence.fill(said, **places))
+
+
+def _facts(diagnostics: Diagnostics, known: Iterable[str]) -> tuple[Fact, ...]:
+    texts = [
+        ("estimator", diagnostics.estimator),
+        ("chosen because", diagnostics.chosen_because),
+        ("rows", str(diagnostics.rows)),
+        ("overlap", str(diagnostics.overlap)),
+        *(("note", note) for note in diagnostics.notes),
+    ]
+    return tuple(Fact(name, Sentence.mark(text, known)) for name, text in texts if text)
+
+
+def _not_compared(
+    result: Decomposition | GroupComparison, known: Iterable[str]
+) -> tuple[Fact, ...]:
+    refused = {} if isinstance(result, Decomposition) else result.refused
+    return tuple(
+        Fact(_shown(group), Sentence.mark(reason, known)) for group, reason in refused.items()
+    )
+
+
+def _shown(group: object) -> str:
+    return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+
+
+def _assumptions(found: tuple[Decomposition, ...], known: Iterable[str]) -> tuple[Sentence, ...]:
+    stated = dict.fromkeys(text for one in found for text in one.diagnostics.assumptions)
+    return tuple(Sentence.mark(text, known) for text in stated)
+
+
+def _known_names(
+    found: tuple[Decomposition, ...], model: StandardFairnessModel | None
+) -> tuple[str, ...]:
+    groups = (name for one in found for name in (one.what, one.reference, one.comparison))
+    columns = () if model is None else model.role_columns
+    return tuple(dict.fromkeys((*columns, *groups)))

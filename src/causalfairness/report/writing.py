@@ -1,0 +1,30 @@
+"""How does a report reach its file? Whole or not at all: a reader never meets half of one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(text: str, path: str | os.PathLike[str]) -> Path:
+    """Where is the file now? Written beside its place first, then moved there in one step.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_whole("done", Path(folder, "note.txt")).read_text())
+    done
+    """
+    goal = Path(path)
+    part = goal.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with open(part, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, goal)
+    except OSError as cause:
+        raise OSError(cause.errno, cause.strerror, str(goal)) from cause
+    finally:
+        part.unlink(missing_ok=True)
+    return goal
