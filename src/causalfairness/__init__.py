@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from causalfairness import datasets, errors, estimators
+    from causalfairness import datasets, errors, estimators, plots, report
     from causalfairness.fairness_model import StandardFairnessModel
     from causalfairness.graph import CausalGraph
     from causalfairness.parity import compare_groups, decompose_disparity
@@ -24,7 +24,7 @@ _HOME = {
     "compare_groups": "causalfairness.parity",
     "decompose_disparity": "causalfairness.parity",
 }
-_MODULES = ("datasets", "errors", "estimators")
+_MODULES = ("datasets", "errors", "estimators", "plots", "report")
 
 __all__ = [
     "CausalGraph",
@@ -35,6 +35,8 @@ __all__ = [
     "decompose_disparity",
     "errors",
     "estimators",
+    "plots",
+    "report",
 ]
 
 

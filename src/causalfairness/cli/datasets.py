@@ -1,0 +1,150 @@
+"""Which data can be tried at once? The command `causalfairness datasets`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from causalfairness.cli.decompose import check_goal
+from causalfairness.cli.failing import readable
+from causalfairness.cli.options import Debug, Json
+
+FILES = (".parquet", ".pq", ".csv")
+HELP = """Which data can be tried at once? Lists the bundled data sets, describes or writes one.
+
+Examples:
+
+[bold]causalfairness datasets[/]
+
+[bold]causalfairness datasets[/] compas
+
+[bold]causalfairness datasets[/] compas --out compas.parquet
+
+Every other command takes bundled data as [bold]dataset:compas[/] in place of a file.
+"""
+
+
+def _names() -> list[str]:
+    from causalfairness.datasets import available
+
+    return list(available())
+
+
+Name = Annotated[
+    str | None,
+    typer.Argument(help="One data set, to describe it.", autocompletion=_names, show_default=False),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Write it to this .parquet or .csv file.", show_default=False),
+]
+AllRows = Annotated[
+    bool,
+    typer.Option(
+        "--all-rows",
+        help="With --out compas...: all 7,214 defendants, not the 6,172 of ProPublica's analysis.",
+    ),
+]
+
+
+def datasets(
+    name: Name = None,
+    out: Out = None,
+    all_rows: AllRows = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Which data can be tried at once?"""
+    with readable(debug=debug):
+        if out is not None:
+            if name is None:
+                raise typer.BadParameter("say which data set to write", param_hint="--out")
+            check_goal(out, FILES, "--out")
+            _write(name, out, all_rows=all_rows)
+        elif all_rows:
+            raise typer.BadParameter("it says what --out writes", param_hint="--all-rows")
+        elif as_json:
+            _print_json(name)
+        elif name is None:
+            _print_list()
+        else:
+            _print_one(name)
+
+
+def _print_list() -> None:
+    from causalfairness.datasets import available, describe
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column("columns", justify="right", no_wrap=True)
+    table.add_column("about")
+    for name in available():
+        about = describe(name)
+        table.add_row(name, f"{about.rows:,}", str(len(about.columns)), Text(about.title))
+    Console().print(table)
+
+
+def _print_one(name: str) -> None:
+    from causalfairness.datasets import describe
+
+    about = describe(name)
+    page = Console(highlight=False)
+    width = min(page.width, 100)
+    heading = f"{about.title}: {about.rows:,} rows, {len(about.columns)} columns"
+    page.print(Text(heading, style="bold"), "", Text(about.about), "", sep="\n", width=width)
+    facts = Table.grid(padding=(0, 2))
+    for label, text in (
+        ("source", about.source),
+        ("license", about.license),
+        ("citation", about.citation),
+        ("sha256", about.sha256),
+        *(("caveat", caveat) for caveat in about.caveats),
+    ):
+        facts.add_row(Text(label, style="dim"), Text(text, overflow="fold"))
+    page.print(facts, "", width=width)
+    columns = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for heading in ("column", "type", "missing", "meaning"):
+        columns.add_column(heading, justify="right" if heading == "missing" else "left")
+    for column in about.columns:
+        missing = f"{column.missing:,}" if column.missing else ""
+        columns.add_row(Text(column.name, style="bold"), column.type, missing, Text(column.meaning))
+    page.print(columns, width=width)
+
+
+def _print_json(name: str | None) -> None:
+    from causalfairness.datasets import available, describe
+
+    shown: Any = (
+        [asdict(describe(one)) for one in available()] if name is None else asdict(describe(name))
+    )
+    sys.stdout.write(json.dumps(shown, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def _write(name: str, out: Path, *, all_rows: bool) -> None:
+    from causalfairness import datasets as bundled
+    from causalfairness.tables import open_table
+
+    bundled.describe(name)  # or an error that lists what there is
+    if all_rows and name != "compas":
+        raise typer.BadParameter("the other data sets have no rows aside", param_hint="--all-rows")
+    load = getattr(bundled, f"load_{name}")
+    frame: Any = open_table(load(propublica_filter=False) if all_rows else load()).frame
+    part = out.with_name(f".{out.name}.part")
+    try:
+        (frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)(str(part))
+        os.replace(part, out)
+    finally:
+        part.unlink(missing_ok=True)
+    page = Console(stderr=True, highlight=False)
+    page.print(Text(f"written: {out} ({len(frame):,} rows)", style="dim"), soft_wrap=True)

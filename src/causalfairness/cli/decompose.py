@@ -1,0 +1,222 @@
+"""How much of a gap is direct, indirect or spurious? The command `causalfairness decompose`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from causalfairness.cli import options as o
+from causalfairness.cli.asking import Roles, listed, model_for, open_data
+from causalfairness.cli.failing import readable
+
+PAGES = (".html", ".htm", ".md", ".markdown", ".json")
+PICTURES = (".svg", ".png", ".pdf")
+
+
+HELP = """How much of the gap between two groups is direct, indirect or spurious?
+
+Example:
+
+[bold]causalfairness decompose[/] dataset:compas --protected race --reference Caucasian
+--comparison African-American --confounders age,sex --mediators priors_count
+--outcome two_year_recid --report report.html
+
+A value is matched to its column: 1 is a number where the column holds numbers, and text where it \
+holds text. Commas separate names; "double quotes" protect a comma inside a name.
+"""
+
+
+def decompose(
+    file: o.File,
+    protected: o.Protected,
+    reference: o.Reference,
+    comparison: o.Comparison = None,
+    each_group: o.EachGroup = False,
+    confounders: o.Confounders = None,
+    mediators: o.Mediators = None,
+    graph: o.Graph = None,
+    outcome: o.Outcome = None,
+    outcome_value: o.OutcomeValue = None,
+    prediction: o.Prediction = None,
+    of: o.WhoseMean = None,
+    weights: o.Weights = None,
+    convention: o.Order = o.Convention.SEQUENTIAL,
+    estimator: o.Estimator = o.Method.AUTO,
+    empty_cells: o.Cells = None,
+    missing: o.MissingValues = o.Missing.REFUSE,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    workers: o.Workers = 1,
+    as_json: o.Json = False,
+    report: o.Report = None,
+    plot: o.Plot = None,
+    debug: o.Debug = False,
+) -> None:
+    """How much of the gap between two groups is direct, indirect or spurious?"""
+    roles = Roles(
+        protected=listed(protected, "--protected"),
+        reference=reference,
+        comparison=comparison,
+        confounders=listed(confounders, "--confounders"),
+        mediators=listed(mediators, "--mediators"),
+        graph=graph,
+        outcome=outcome,
+        outcome_value=outcome_value,
+        prediction=prediction,
+        weights=weights,
+    )
+    settings = Settings(
+        of=_whose(of, roles),
+        convention=convention.value,
+        missing=missing.value,
+        seed=seed,
+        workers=workers,
+        level=level,
+        each_group=each_group,
+    )
+    goals = Goals(as_json, tuple(report or ()), tuple(plot or ()))
+    with readable(debug=debug):
+        roles.check(each_group=each_group)
+        goals.check()
+        _answer(file, roles, settings, _estimator(estimator, empty_cells), goals)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How is the answer found?"""
+
+    of: str
+    convention: str
+    missing: str
+    seed: int
+    workers: int
+    level: float
+    each_group: bool
+
+    def for_library(self) -> dict[str, Any]:
+        """Which keywords does the library take?"""
+        names = ("of", "convention", "missing", "seed", "workers")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Goals:
+    """Where does the answer go?"""
+
+    as_json: bool
+    reports: tuple[Path, ...]
+    plots: tuple[Path, ...]
+
+    def check(self) -> None:
+        """Can all files be written? Better known before the work than after it."""
+        for option, paths, known in (
+            ("--report", self.reports, PAGES),
+            ("--plot", self.plots, PICTURES),
+        ):
+            for path in paths:
+                check_goal(path, known, option)
+
+
+def check_goal(path: Path, known: Sequence[str], option: str) -> None:
+    """Can this file be written, as far as its name and folder tell?"""
+    if path.suffix.lower() not in known:
+        raise typer.BadParameter(
+            f"{str(path)!r} ends in {path.suffix!r}; expected {', '.join(known)}",
+            param_hint=option,
+        )
+    if not path.parent.is_dir():
+        raise typer.BadParameter(
+            f"there is no folder {str(path.parent)!r}; make it first", param_hint=option
+        )
+
+
+def _whose(of: o.Of | None, roles: Roles) -> str:
+    if of is None:
+        return "prediction" if roles.outcome is None else "outcome"
+    if of == o.Of.PREDICTION and roles.prediction is None:
+        raise typer.BadParameter("name the column with --prediction", param_hint="--of prediction")
+    if of == o.Of.OUTCOME and roles.outcome is None:
+        raise typer.BadParameter("name the column with --outcome", param_hint="--of outcome")
+    return of.value
+
+
+def _estimator(method: o.Method, empty_cells: o.EmptyCells | None) -> Any:
+    if empty_cells is not None and method != o.Method.STRATA:
+        raise typer.BadParameter(
+            f"only --estimator strata has cells that can be empty; found {method.value}",
+            param_hint="--empty-cells",
+        )
+    from causalfairness import estimators
+
+    if method == o.Method.STRATA:
+        cells = o.EmptyCells.REFUSE if empty_cells is None else empty_cells
+        return estimators.Strata(empty_cells=cells.value)
+    return estimators.DoublyRobust() if method == o.Method.DOUBLY_ROBUST else None
+
+
+def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: Goals) -> None:
+    from causalfairness import report
+    from causalfairness.cli.printing import print_summary
+    from causalfairness.parity import compare_groups, decompose_disparity
+    from causalfairness.report.writing import write_whole
+
+    data = open_data(file)
+    model = model_for(data, roles)
+    ask = compare_groups if settings.each_group else decompose_disparity
+    found: Any = ask(data, model, estimator=estimator, **settings.for_library())
+    summary = report.summarise(
+        found, model=model, level=settings.level, source=file, seed=settings.seed, date=_today()
+    )
+    if goals.as_json:
+        sys.stdout.write(report.to_json(summary))
+        sys.stdout.flush()
+    else:
+        print_summary(summary, Console())
+    for path in goals.reports:
+        write_whole(_renderer(path)(summary), path)
+        _say_written(path)
+    for path in goals.plots:
+        _draw(found, path, settings.level)
+        _say_written(path)
+
+
+def _renderer(path: Path) -> Callable[[Any], str]:
+    from causalfairness import report
+
+    kind = path.suffix.lower()
+    if kind == ".json":
+        return report.to_json
+    return report.render_html if kind in (".html", ".htm") else report.render_markdown
+
+
+def _draw(found: Any, path: Path, level: float) -> None:
+    os.environ.setdefault("MPLBACKEND", "agg")  # a file is drawn, no window is opened
+    from causalfairness import plots
+    from causalfairness.effects import Decomposition
+
+    if isinstance(found, Decomposition):
+        plots.save(plots.waterfall(found, level=level), path)
+    else:
+        plots.save(plots.forest(found.table(level)), path)
+
+
+def _say_written(path: Path) -> None:
+    Console(stderr=True, highlight=False).print(
+        Text(f"written: {path}", style="dim"), soft_wrap=True
+    )
+
+
+def _today() -> str:
+    """The date of the report; SOURCE_DATE_EPOCH stands for it where bytes must not change."""
+    moment = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(moment), UTC) if moment.isdecimal() else datetime.now(UTC)
+    return now.date().isoformat()
