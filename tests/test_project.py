@@ -191,7 +191,7 @@ def test_import_is_light():
 
 def public_names():
     homes = ["", ".estimators", ".datasets", ".datasets.worlds"]
-    homes += [".effects", ".tables", ".inference"]
+    homes += [".effects", ".tables", ".inference", ".parity", ".graph", ".plots", ".report"]
     for home in homes:
         module = import_module(f"causalfairness{home}")
         for name in module.__all__:
@@ -255,6 +255,8 @@ def test_the_wheel_holds_the_data_and_the_types_and_nothing_else(wheel):
     expected = {f"causalfairness/{source}" for source in SOURCES} | {"causalfairness/py.typed"}
     for data in ("adult", "compas", "german_credit", "law_school"):
         expected |= {f"causalfairness/datasets/files/{data}.{kind}" for kind in ("json", "parquet")}
+    for part in ("page.html", "page.css", "pieces.html"):
+        expected.add(f"causalfairness/report/templates/{part}")
     packed = {name for name in names if ".dist-info/" not in name}
     assert packed == expected
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -298,7 +300,11 @@ def test_no_file_depends_on_the_machine_it_was_written_on():
     machine = re.compile(r"(?<![\w.])/(?:tmp|work|home|root|Users)/")
     for name in filter(None, files.stdout.split("\0")):
         path = PROJECT / name
-        if path == Path(__file__).resolve() or path.suffix == ".parquet" or not path.is_file():
+        if (
+            path == Path(__file__).resolve()
+            or path.suffix in (".parquet", ".png")
+            or not path.is_file()
+        ):
             continue
         found = machine.search(path.read_text("utf-8"))
         assert found is None, f"{name} names {found[0]}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
@@ -20,6 +21,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from causalfairness import report
 from causalfairness.datasets import load_compas
 from causalfairness.effects import Decomposition, Diagnostics, Effect, EffectTable
 from causalfairness.fairness_model import StandardFairnessModel
@@ -56,8 +58,10 @@ WIDEST = 100  # columns; longer lines are hard to read
 TRACK = 21  # columns of an interval drawn as a line
 
 
-def main(console: Console | None = None) -> None:
+def main(console: Console | None = None, folder: Path | None = None) -> None:
     """What does the library say about COMPAS? Prints both conventions, caveats and assumptions.
+
+    With a folder, the findings are also written there as `report.html`.
 
     >>> import io
     >>> page = Console(file=io.StringIO(), width=80)
@@ -72,6 +76,11 @@ def main(console: Console | None = None) -> None:
     for view in (found, replace(found, convention="symmetric")):
         page.print(_findings(view, ascii_only=page.options.ascii_only), width=width)
     page.print(_caveats(found.diagnostics), width=width)
+    if folder is not None:
+        path = report.write_html(
+            found, folder / "report.html", model=MODEL, source="dataset:compas", seed=0
+        )
+        page.print(Text(f"\nThe whole study, to read and to hand on: {path}"), width=width)
 
 
 def _opening() -> RenderableType:
@@ -192,4 +201,4 @@ def _bullets(lines: Iterable[str]) -> Iterable[RenderableType]:
 
 
 if __name__ == "__main__":
-    main()
+    main(folder=Path())

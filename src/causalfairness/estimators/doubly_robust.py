@@ -71,6 +71,9 @@ class DoublyRobust:
         for learner in (self.outcome, self.group, self.nested):
             check_learner(learner)
 
+    def __str__(self) -> str:
+        return described("DoublyRobust", self, ("outcome", "group", "nested"))
+
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""
         return table.rows(model, of)
@@ -107,6 +110,19 @@ class DoublyRobust:
             outcome_given_c=given(self.outcome, predictors(c, seed)),
             nested=given(nested, regressors(c, seed)),
         )
+
+
+def described(name: str, estimator: Any, learners: Sequence[str], *first: str) -> str:
+    """How is an estimator written in a line? What is left to choose goes unmentioned."""
+    chosen = ((role, getattr(estimator, role)) for role in learners)
+    settings = [
+        *first,
+        *(f"{role}={type(one).__name__}" for role, one in chosen if one is not None),
+    ]
+    settings += [f"folds={estimator.folds}", f"repeats={estimator.repeats}"]
+    if estimator.clip is not None:
+        settings.append(f"clip={estimator.clip:g}")
+    return f"{name}({', '.join(settings)})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from causalfairness.errors import OutcomeError, PredictorError
 from causalfairness.estimators.doubly_robust import (
     assemble,
     check_folds,
+    described,
     given,
     repeat_one_step,
     sample_of,
@@ -102,7 +103,7 @@ class KnownModel:
 
     def __str__(self) -> str:
         name = getattr(self.predict, "__qualname__", type(self.predict).__name__)
-        return f"KnownModel({name}, folds={self.folds}, repeats={self.repeats})"
+        return described("KnownModel", self, ("group", "nested"), name)
 
     def _check(self, pair: RowPair, predicted: Any) -> None:
         if np.ptp(predicted) == 0:
