@@ -7,7 +7,7 @@ data dictionary each (`describe`). The made-up worlds are loaded on first use.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causalfairness.datasets.bundled import (
     load_adult,
@@ -17,8 +17,18 @@ from causalfairness.datasets.bundled import (
 )
 from causalfairness.datasets.dictionary import Column, DataDictionary, available, describe
 
+if TYPE_CHECKING:
+    from causalfairness.datasets import worlds
+    from causalfairness.datasets.loan import (
+        make_loan_application,
+        make_loan_application_counterfactual,
+    )
+
 _MODULES = ("worlds",)
-_HOME = {"make_loan_application": "causalfairness.datasets.loan"}
+_HOME = {
+    "make_loan_application": "causalfairness.datasets.loan",
+    "make_loan_application_counterfactual": "causalfairness.datasets.loan",
+}
 
 __all__ = [
     "Column",
@@ -29,6 +39,9 @@ __all__ = [
     "load_compas",
     "load_german_credit",
     "load_law_school",
+    "make_loan_application",
+    "make_loan_application_counterfactual",
+    "worlds",
 ]
 
 
@@ -43,4 +56,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES, *_HOME])
+    return sorted(__all__)
