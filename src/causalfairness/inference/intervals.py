@@ -26,10 +26,19 @@ def normal_interval(value: float, standard_error: float, level: float) -> Interv
     >>> round(low, 2), round(high, 2)
     (-1.96, 1.96)
     """
+    half_width = normal_reach(level) * standard_error
+    return Interval(value - half_width, value + half_width)
+
+
+def normal_reach(level: float) -> float:
+    """How many standard errors does a two-sided interval reach?
+
+    >>> round(normal_reach(0.95), 2)
+    1.96
+    """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
-    half_width = float(ndtri((1 + level) / 2)) * standard_error
-    return Interval(value - half_width, value + half_width)
+    return float(ndtri((1 + level) / 2))
 
 
 def two_sided_p_value(value: float, standard_error: float) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from causalfairness.inference.intervals import normal_reach
+
 Array = NDArray[np.float64]
 
 
@@ -43,13 +45,15 @@ def simultaneous_quantile(
     """How many standard errors must intervals reach to hold all at once?
 
     The quantile of max |t| over estimates whose joint normal covariance is spread by spread
-    inner products: between the quantile of a single interval and Bonferroni's.
+    inner products, from random draws: never below the quantile of a single interval, never above
+    Bonferroni's. Estimates without any uncertainty do not count.
 
     >>> alone = simultaneous_quantile(np.eye(1), 0.95, np.random.default_rng(0))
     >>> three = simultaneous_quantile(np.eye(3), 0.95, np.random.default_rng(0))
-    >>> round(alone, 1), round(three, 1)
-    (2.0, 2.4)
+    >>> round(alone, 2), round(three, 1)
+    (1.96, 2.4)
     """
+    single = normal_reach(level)
     covariance = spreads @ spreads.T
     scale = np.sqrt(np.diag(covariance))
     moving = scale > 0
@@ -59,4 +63,5 @@ def simultaneous_quantile(
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     largest = np.abs(rng.standard_normal((draws, len(root))) @ root.T).max(axis=1)
-    return float(np.quantile(largest, level))
+    bonferroni = normal_reach(1 - (1 - level) / len(root))
+    return float(np.clip(np.quantile(largest, level), single, bonferroni))

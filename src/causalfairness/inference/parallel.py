@@ -26,7 +26,7 @@ def run_all(
     """
     if workers < 1:
         raise ValueError(f"workers must be 1 or more; found {workers!r}")
-    if workers == 1 or len(tasks) == 1:
+    if workers == 1 or len(tasks) <= 1:
         results = (_on_one_thread(work, task) for task in tasks)
     else:
         from joblib import Parallel, delayed

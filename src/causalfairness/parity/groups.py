@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from causalfairness.effects import Decomposition, Effect, EffectTable
 from causalfairness.effects.contrasts import PARTS, Convention
-from causalfairness.errors import GroupNotFoundError, OverlapError, RoleError
+from causalfairness.errors import (
+    CausalFairnessError,
+    GroupNotFoundError,
+    OutcomeError,
+    OverlapError,
+    RoleError,
+    WeightError,
+)
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.parity.statistical import describe, explain, pick
 from causalfairness.tables import Missing, Of, open_table
 from causalfairness.tables.columns import Value
-from causalfairness.tables.groups import GroupLabel, group_label
+from causalfairness.tables.groups import COMPARISON, GroupLabel, members
 
+TOO_FEW = (GroupNotFoundError, OutcomeError, WeightError)  # of a group that nobody asked for
 ROWS = ("total", "direct", "indirect", "spurious")
 
 
@@ -26,10 +35,10 @@ ROWS = ("total", "direct", "indirect", "spurious")
 class GroupComparison:
     """How does each group fare against the reference?
 
-    `by_group` maps each group, as it was given or found, to its decomposition; `refused` maps those
-    that cannot be compared, for lack of people or of overlap, to the reason. `table()` holds all
-    of them at once: intervals reach as far as it takes to hold together at the level, and p-values
-    are adjusted after Holm.
+    `by_group` maps each group (a tuple where it is intersectional) to its decomposition; `refused`
+    maps those that cannot be compared, for lack of people or of overlap, to the reason. `table()`
+    holds all of them at once: intervals reach as far as it takes to hold together at the level, and
+    p-values are adjusted after Holm.
 
     >>> import causalfairness as cf
     >>> model = cf.StandardFairnessModel(
@@ -68,18 +77,25 @@ class GroupComparison:
         return min(self.by_group.values(), key=lambda found: abs(found.total.value))
 
     def __getitem__(self, group: Any) -> Decomposition:
+        if group in self.refused:
+            raise KeyError(f"{group!r} was not compared: {self.refused[group]}")
+        if group not in self.by_group:
+            raise KeyError(f"no group {group!r}; there are {', '.join(map(repr, self.by_group))}")
         return self.by_group[group]
 
     def __str__(self) -> str:
         first = next(iter(self.by_group.values()))
-        lines = [f"{first.what}: each group against {first.reference}", str(self.table())]
-        lines += [f"not compared: {group}: {reason}" for group, reason in self.refused.items()]
-        return "\n".join(lines)
+        title = f"{first.what}: each group against {first.reference}"
+        return "\n".join([title, str(self.table()), *self._not_compared()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        refused = "".join(f"<li>{escape(line)}</li>" for line in self._not_compared())
+        return self.table()._repr_html_() + (f"<ul>{refused}</ul>" if refused else "")
+
+    def _not_compared(self) -> list[str]:
+        return [f"not compared: {group}: {reason}" for group, reason in self.refused.items()]
 
     def _rows(self) -> tuple[str, ...]:
         rest: list[Effect] = [found.outside_support for found in self.by_group.values()]
@@ -117,31 +133,38 @@ def compare_groups(
     if model.reference is None:
         raise RoleError("compare_groups needs a reference group to compare with; found None")
     table = open_table(data, missing=missing)
-    wanted = [*groups] if groups is not None else _other_groups(table.groups(model), model)
+    wanted = _given(groups) if groups is not None else _other_groups(table.groups(model), model)
     pairs = [model.for_groups(comparison=group) for group in wanted]
     chosen, because = pick(table, pairs, of, estimator)
     reading = chosen.read(table, model, of)
-    by_group, refused = {}, {}
-    for group, pair in zip(wanted, pairs, strict=True):
+    lacking = OverlapError if groups is not None else (OverlapError, *TOO_FEW)
+    by_group: dict[Any, Decomposition] = {}
+    refused: dict[Any, CausalFairnessError] = {}
+    for pair in pairs:
         try:
             estimate = chosen.estimate(reading, pair, workers=workers, seed=seed)
-        except OverlapError as reason:
-            refused[group] = str(reason)
+        except lacking as error:
+            refused[pair.comparison] = error
         else:
-            by_group[group] = describe(explain(estimate, because), pair, of, convention)
+            by_group[pair.comparison] = describe(explain(estimate, because), pair, of, convention)
     if not by_group:
-        raise OverlapError("no group can be compared. " + next(iter(refused.values())))
-    return GroupComparison(by_group, refused, seed)
+        reason = next(iter(refused.values()))
+        raise type(reason)(f"no group can be compared. {reason}")
+    return GroupComparison(by_group, {group: str(why) for group, why in refused.items()}, seed)
+
+
+def _given(groups: Sequence[Any]) -> list[Any]:
+    if isinstance(groups, str):
+        raise RoleError(f"groups is a list of groups, got the text {groups!r}; write [{groups!r}]")
+    if not len(groups):
+        raise RoleError("groups is empty; name at least one, or take all with groups=None")
+    return [*groups]
 
 
 def _other_groups(present: Sequence[GroupLabel], model: StandardFairnessModel) -> list[Any]:
     """Every known group but the reference, spelled as a user would."""
-    reference = group_label(model.reference)
-    others = [label for label in present if label != reference and None not in label]
-    if not others:
-        raise GroupNotFoundError(
-            f"{model.protected!r} has no group other than the reference {model.reference_label!r}"
-        )
+    role = members(present, model.for_groups(comparison=None))
+    others = [label for label, r in zip(present, role, strict=True) if r == COMPARISON]
     spelled = [tuple(_plain(value) for value in label) for label in others]
     return [label[0] if isinstance(model.protected, str) else label for label in spelled]
 

@@ -17,13 +17,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import Column
 from causalfairness.tables.fingerprint import identify_cells
 from causalfairness.tables.groups import (
     NEITHER,
     GroupLabel,
+    check_filled,
     check_one_value,
     label_groups,
     members,
@@ -34,6 +34,7 @@ from causalfairness.tables.target import Target, check_varies
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
+ROUNDING = 1e-12  # relative size of what long sums lose to rounding
 
 
 class CellSums(NamedTuple):
@@ -41,6 +42,10 @@ class CellSums(NamedTuple):
 
     `exact` holds the sums of y (of w and w y with weights) in fixed-point arithmetic: the same
     whatever the order of summation, for the fingerprint.
+
+    >>> one = np.ones(2)
+    >>> CellSums(one, one, one, one, one, one, (one,)).take(np.array([0])).rows.tolist()
+    [1.0]
     """
 
     rows: Array
@@ -86,6 +91,7 @@ class Cells:
     sums: CellSums
     is_binary: bool
     target: Target
+    weights: str | None
     account: RowAccount
 
     def __len__(self) -> int:
@@ -97,12 +103,13 @@ class Cells:
         levels = [key.levels() for key in self.keys]
         numbers = [level.codes.astype(float) for level in levels]
         numbers += [self.sums.rows, *self.sums.exact]
-        names = [key.name for key in self.keys]
-        return identify_cells(names, [level.values for level in levels], numbers)
+        values = {key.name: level.values for key, level in zip(self.keys, levels, strict=True)}
+        measured = [self.target.column, str(self.target.value), self.weights or ""]
+        return identify_cells(values, measured, numbers)
 
     def pair(self, model: StandardFairnessModel) -> CellPair:
         """How do the two groups of this model fill the cells?"""
-        role = members(self.groups, model)[self.group]
+        role = members(self.groups, model, self.account.dropped)[self.group]
         pair = CellPair(self, model, np.flatnonzero(role != NEITHER), role[role != NEITHER])
         pair.check()
         return pair
@@ -114,6 +121,14 @@ class CellPair:
 
     `index` holds the cells of the two groups and `group` their side, 0 or 1. A group that pools
     several values of the protected attribute has several cells of one profile.
+
+    >>> import pyarrow as pa
+    >>> from causalfairness.tables import open_table
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="hired")
+    >>> table = open_table(pa.table({"sex": ["M", "F", "M"], "hired": [1, 0, 0]}))
+    >>> table.cells(model, "outcome").pair(model).by_profile(np.array([1.0, 2.0])).tolist()
+    [[2.0], [1.0]]
     """
 
     cells: Cells
@@ -155,16 +170,12 @@ class CellPair:
     def check(self) -> None:
         """Is there a gap to explain, and does each group weigh something?"""
         sums = self.sums
-        for role, name in enumerate(("reference", "comparison")):
-            if not np.any(sums.w[self.group == role] > 0):
-                raise WeightError(
-                    f"the {name} group has no rows left with a positive weight; check the weights "
-                    f"column {self.model.weights!r} and the rows dropped for missing values"
-                )
+        check_filled(sums.w, self.group, self.model)
         filled = sums.w > 0
         mean = sums.wy[filled] / sums.w[filled]
         within = sums.w2y2[filled] - 2 * mean * sums.w2y[filled] + mean**2 * sums.w2[filled]
-        if np.ptp(mean) == 0 and within.max() <= 1e-12 * sums.w2y2[filled].max():
+        same = np.ptp(mean) <= ROUNDING * np.abs(mean).max()
+        if same and within.max() <= ROUNDING * sums.w2y2[filled].max():
             check_varies(mean[0], mean[0], self.cells.target)
 
     def describe(self, profile: int) -> str:

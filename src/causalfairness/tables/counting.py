@@ -13,21 +13,23 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from causalfairness.errors import WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Cells, CellSums, arrange
-from causalfairness.tables.columns import Column, column_of
-from causalfairness.tables.groups import label_groups, shown
+from causalfairness.tables.columns import Column, column_of, number_there
+from causalfairness.tables.groups import count_rows, label_groups
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
-from causalfairness.tables.rows import read_weights
+from causalfairness.tables.rows import check_weights, read_weights
 from causalfairness.tables.source import collect
 from causalfairness.tables.target import Target
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
-FIXED_POINT_BITS = 30  # kept of the largest value in the exact sums
+FIXED_POINT_BITS = 30  # kept of the largest value in the exact sums, more where it is whole
+WHOLE_BITS = 53  # beyond which float64 has gaps between whole numbers
 
 
 class Counted(NamedTuple):
@@ -75,14 +77,14 @@ def count_cells(
         model,
         is_binary=counted.is_binary,
         target=target,
+        weights=model.weights,
         account=account,
     )
 
 
 def _per_group(protected: Sequence[Column], lost: Array) -> dict[str, int]:
     groups, group = label_groups(protected)
-    counts = np.bincount(group, lost, minlength=len(groups))
-    return {shown(g): int(n) for g, n in zip(groups, counts, strict=True) if n}
+    return count_rows(groups, np.bincount(group, lost, minlength=len(groups)))
 
 
 # In memory -----------------------------------------------------------------------------------
@@ -166,6 +168,8 @@ def _exact_sums(values: Array, largest: float, cell: Positions, cells: int) -> t
 def _fixed_point(largest: float) -> float:
     """The power of two that turns values into whole numbers with enough digits to tell apart."""
     exponent = math.frexp(largest)[1] if largest > 0 else 0
+    if exponent > WHOLE_BITS:
+        return 2.0 ** (WHOLE_BITS - exponent)
     return float(2.0 ** max(0, FIXED_POINT_BITS - exponent))
 
 
@@ -182,10 +186,7 @@ def _count_there(
     frame: nw.LazyFrame[Any], names: Sequence[str], model: StandardFairnessModel, target: Target
 ) -> Counted:
     schema = frame.collect_schema()
-    keys = [
-        (nw.col(name).fill_nan(None) if schema[name].is_float() else nw.col(name)).alias(f"key{at}")
-        for at, name in enumerate(names)
-    ]
+    keys = [nw.col(name).alias(f"key{at}") for at, name in enumerate(names)]
     measures = [target.expression(frame).alias("y")]
     if model.weights is not None:
         measures.append(_weight_expression(model.weights, schema))
@@ -193,13 +194,17 @@ def _count_there(
     largest = _scan_measures(plain, target, schema, model.weights)
     prepared, sums = _sums_there(plain, largest, weighted=model.weights is not None)
     counted = collect(prepared.group_by([f"key{at}" for at in range(len(names))]).agg(*sums))
-    return _counted_there(counted, names, model, target, largest)
+    found = _counted_there(counted, names, model, target, largest)
+    if not found.sums.wy.any():
+        target.check_found(frame)
+    return found
 
 
 def _weight_expression(name: str, schema: Mapping[str, Any]) -> nw.Expr:
-    if not schema[name].is_numeric():
-        raise WeightError(f"weights column {name!r} has type {schema[name]}; expected numbers")
-    return nw.col(name).cast(nw.Float64).fill_nan(None).alias("w")
+    kind = schema[name]
+    if not (kind.is_numeric() or kind == nw.Boolean):
+        raise WeightError(f"weights column {name!r} has type {kind}; expected numbers")
+    return number_there(name, kind).alias("w")
 
 
 def _scan_measures(
@@ -218,12 +223,9 @@ def _scan_measures(
     for column in look:
         low, high = found[f"{column}_min"], found[f"{column}_max"]
         low, high = (0.0 if low is None else float(low)), (0.0 if high is None else float(high))
-        if column == "w" and (low < 0 or math.isinf(high)):
-            raise WeightError(
-                f"weights column {weights!r} goes from {low:g} to {high:g}; expected finite "
-                "numbers, none negative"
-            )
-        if column == "y":
+        if column == "w":
+            check_weights(look[column], low, high)
+        else:
             target.check_range(low, high)
         sizes[column], sizes[f"{column}_low"] = max(-low, high), low
     return sizes
@@ -268,13 +270,18 @@ def _counted_there(
     target: Target,
     largest: Mapping[str, float],
 ) -> Counted:
+    frame = counted.select(*(nw.col(f"key{at}").alias(name) for at, name in enumerate(names)))
+    keys = [column_of(frame[name]) for name in names]
+    cell, first = _cell_of_row(keys, len(frame))  # null and NaN are one, and what float64 rounds
+
     def number(name: str) -> Array:
         values = column_of(counted[name]).values
         assert values is not None
-        return values
+        return np.bincount(cell, values, minlength=len(first)).astype(float)
 
     def exact(name: str, size: float) -> tuple[Array, Array]:
-        whole = counted[f"sum_exact_{name}"].cast(nw.Int64).to_numpy().astype(np.int64)
+        whole = np.zeros(len(first), dtype=np.int64)
+        np.add.at(whole, cell, _whole(counted[f"sum_exact_{name}"]))
         return _split(whole, _fixed_point(size))
 
     rows, unmeasured = number("rows"), {target.column: number("rows") - number("has_y")}
@@ -297,12 +304,19 @@ def _counted_there(
             exact=digest,
         )
     within_unit = largest.get("y_low", 0.0) >= 0 and largest.get("y", 0.0) <= 1
-    frame = counted.select(*(nw.col(f"key{at}").alias(name) for at, name in enumerate(names)))
     return Counted(
-        frame=frame,
-        keys=tuple(column_of(frame[name]) for name in names),
+        frame=frame[first],
+        keys=tuple(key.take(first) for key in keys),
         rows=rows,
         sums=sums,
         unmeasured=unmeasured,
         is_binary=within_unit and bool(np.allclose(sums.w2y, sums.w2y2, rtol=1e-12, atol=0.0)),
     )
+
+
+def _whole(sums: nw.Series[Any]) -> Positions:
+    """Whole numbers of any width, modulo 2^64: not every engine lets long sums wrap around."""
+    try:
+        return sums.cast(nw.Int64).to_numpy().astype(np.int64)
+    except pa.ArrowInvalid:
+        return np.array([(int(s) + 2**63) % 2**64 - 2**63 for s in sums.to_list()], dtype=np.int64)

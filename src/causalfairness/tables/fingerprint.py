@@ -8,7 +8,7 @@ apart two arrangements of the same rows.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,16 +48,19 @@ def identify(columns: Iterable[Column]) -> Identity:
 
 
 def identify_cells(
-    names: Sequence[str], values: Sequence[Sequence[Value]], numbers: Iterable[Array]
+    values: Mapping[str, Sequence[Value]], measured: Sequence[str], numbers: Iterable[Array]
 ) -> str:
-    """Which cell table is it? `values` are the sorted levels of each column in `names`.
+    """Which cell table is it? `values` are the sorted levels of each column that makes cells.
 
-    >>> identify_cells(["sex"], [("F", "M")], [np.array([1.0, 2.0])])[:8]
-    '0116cf19'
+    `measured` says what was added up: two measurements with the same sums are still two.
+
+    >>> identify_cells({"sex": ("F", "M")}, ["hired"], [np.array([1.0, 2.0])])[:8]
+    '987a7bde'
     """
     digest = hashlib.sha256()
-    for name, levels in zip(names, values, strict=True):
-        _update_text(digest, (name, *(_spelled(level) for level in levels)))
+    for words in (*((name, *map(_spelled, levels)) for name, levels in values.items()), measured):
+        digest.update(len(words).to_bytes(8, "little"))
+        _update_text(digest, words)
     for array in numbers:
         digest.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
     return digest.hexdigest()

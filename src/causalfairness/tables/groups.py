@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import GroupNotFoundError, PredictorError
+from causalfairness.errors import GroupNotFoundError, PredictorError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables.columns import Column, Value
+from causalfairness.tables.columns import Column, Value, spell_moment
 
 GroupLabel = tuple[Value, ...]  # one value per protected column
+Array = NDArray[np.float64]
 Members = NDArray[np.int8]
 REFERENCE, COMPARISON, NEITHER = 0, 1, -1
+ROLES = ("reference", "comparison")
 
 
-def members(labels: Sequence[GroupLabel], model: StandardFairnessModel) -> Members:
+def members(
+    labels: Sequence[GroupLabel], model: StandardFairnessModel, dropped: Collection[str] = ()
+) -> Members:
     """Which of these groups is the reference (0), the comparison (1), or neither (-1)?
 
-    A group given as None is everyone else whose protected attribute is known.
+    A group given as None is everyone else whose protected attribute is known. `dropped` names
+    the groups with rows left out for missing values.
 
     >>> model = StandardFairnessModel(
     ...     protected="sex", reference="Male", comparison=None, outcome="hired")
@@ -36,7 +43,35 @@ def members(labels: Sequence[GroupLabel], model: StandardFairnessModel) -> Membe
                 found[position] = role
     for role, group in enumerate(wanted):
         if role not in found:
+            if group is not None and shown(group) in dropped:
+                raise GroupNotFoundError(_all_dropped(role, model))
             raise GroupNotFoundError(_not_found(role, group, labels, model))
+    return found
+
+
+def check_filled(weight: Array, group: Members, model: StandardFairnessModel) -> None:
+    """Does each of the two groups weigh something?"""
+    for role, name in enumerate(ROLES):
+        inside = weight[group == role]
+        if not len(inside):
+            raise GroupNotFoundError(_all_dropped(role, model))
+        if not inside.max() > 0:
+            raise WeightError(
+                f"no row of the {name} group {_label(role, model)!r} has a positive weight; check "
+                f"the weights column {model.weights!r}"
+            )
+
+
+def count_rows(groups: Sequence[GroupLabel], counts: Iterable[float]) -> dict[str, int]:
+    """How many rows does each group have, written for people? Groups without any are left out.
+
+    >>> count_rows([("F",), ("M",), (None,)], [2.0, 0.0, 1.0])
+    {'F': 2, 'missing': 1}
+    """
+    found: dict[str, int] = {}
+    for group, count in zip(groups, counts, strict=True):
+        if count:
+            found[shown(group)] = found.get(shown(group), 0) + int(count)
     return found
 
 
@@ -72,14 +107,19 @@ def canonical(value: Any) -> Value:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    return float(value) if isinstance(value, bool | int | float) else str(value)
+    if isinstance(value, bool | int | float | Decimal):
+        return float(value)
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return spell_moment(str(moment) if value.tzinfo is None else f"{moment}Z")
+    return str(value)
 
 
 def check_one_value(groups: NDArray[np.int64], role: int, model: StandardFairnessModel) -> None:
     """Is there a single value of the protected attribute that a model can be told?"""
     if len(np.unique(groups)) > 1:
         raise PredictorError(
-            f"the {('reference', 'comparison')[role]} group pools several values of "
+            f"the {ROLES[role]} group pools several values of "
             f"{model.protected!r}, so there is no single value to tell the model; compare one "
             "group at a time (compare_groups)"
         )
@@ -102,9 +142,11 @@ def shown_value(value: Value) -> str:
 def _not_found(
     role: int, group: GroupLabel | None, labels: Sequence[GroupLabel], model: StandardFairnessModel
 ) -> str:
-    name = ("reference", "comparison")[role]
+    name = ROLES[role]
     column = ", ".join(repr(column) for column in model.protected_columns)
     present = "; ".join(_quoted(label) for label in labels[:20])
+    if not labels:
+        return f"the {name} group has no rows: the table has no rows, or all were dropped"
     if group is None:
         return (
             f"the {name} group is everyone else, but {column} has no other known value: "
@@ -114,6 +156,17 @@ def _not_found(
         f"the {name} group {_quoted(group)} has no rows: {column} has the values {present}. "
         "Give one of these (numbers without quotes, words with)"
     )
+
+
+def _all_dropped(role: int, model: StandardFairnessModel) -> str:
+    return (
+        f"every row of the {ROLES[role]} group {_label(role, model)!r} was dropped for missing "
+        "values; choose missing='category', or complete the data"
+    )
+
+
+def _label(role: int, model: StandardFairnessModel) -> str:
+    return (model.reference_label, model.comparison_label)[role]
 
 
 def _quoted(label: GroupLabel) -> str:

@@ -51,9 +51,11 @@ def check_policy(missing: Mapping[str, int], policy: Missing, *, measured: Colle
     found = {column: count for column, count in missing.items() if count}
     if found and policy == "refuse":
         counts = ", ".join(f"{column!r}: {count:,}" for column, count in found.items())
+        category = " or missing='category' (missing becomes a value of its own)"
         raise MissingValuesError(
-            f"missing values in {counts}; choose missing='drop' (rows are left out and counted) or "
-            "missing='category' (missing becomes a value of its own), or complete the data"
+            f"missing values in {counts}; choose missing='drop' (rows are left out and counted)"
+            f"{'' if any(column in found for column in measured) else category}, or complete the "
+            "data"
         )
     if policy == "category":
         for column in measured:

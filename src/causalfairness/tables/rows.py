@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables.columns import Column, column_of
+from causalfairness.tables.columns import LARGEST, SMALLEST, Column, column_of
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.groups import (
     NEITHER,
     GroupLabel,
+    check_filled,
     check_one_value,
+    count_rows,
     label_groups,
     members,
-    shown,
 )
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
 from causalfairness.tables.target import Target, check_varies
@@ -72,20 +73,18 @@ class Rows:
             mediators=encode([self.columns[m] for m in model.mediators], index),
             outcome=outcome,
             weights=np.ones(len(index)) if self.weights is None else self.weights[index],
-            account=self._account(model, role, index),
+            account=self._account(role, index),
         )
         pair.check()
         return pair
 
-    def _account(
-        self, model: StandardFairnessModel, role: NDArray[np.int8], index: Positions
-    ) -> RowAccount:
+    def _account(self, role: NDArray[np.int8], index: Positions) -> RowAccount:
         lost = np.bincount(self.group_of_row[~self.kept], minlength=len(self.groups))
         return RowAccount(
             read=len(self.kept),
             used=len(index),
             outside=int(np.sum(self.kept & (role == NEITHER))),
-            dropped={shown(g): int(n) for g, n in zip(self.groups, lost, strict=True) if n},
+            dropped=count_rows(self.groups, lost),
             missing={column: count for column, count in self.missing.items() if count},
         )
 
@@ -95,6 +94,14 @@ class RowPair:
     """What do the rows of two groups hold, ready for a learner?
 
     `index` places the rows in the whole table; `weights` are 1 where none were given.
+
+    >>> import pyarrow as pa
+    >>> from causalfairness.tables import open_table
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="hired")
+    >>> table = open_table(pa.table({"sex": ["M", "F", "M"], "hired": [1, 0, 0]}))
+    >>> table.rows(model, "outcome").pair(model).outcome.tolist()
+    [1.0, 0.0, 0.0]
     """
 
     rows: Rows
@@ -112,14 +119,10 @@ class RowPair:
 
     def check(self) -> None:
         """Is there a gap to explain, and does each group weigh something?"""
-        for role, name in enumerate(("reference", "comparison")):
-            if not np.any(self.weights[self.group == role] > 0):
-                raise WeightError(
-                    f"the {name} group has no rows left with a positive weight; check the weights "
-                    f"column {self.model.weights!r} and the rows dropped for missing values"
-                )
+        check_filled(self.weights, self.group, self.model)
         if self.outcome is not None and self.rows.target is not None:
-            check_varies(self.outcome.min(), self.outcome.max(), self.rows.target)
+            counted = self.outcome[self.weights > 0]
+            check_varies(counted.min(), counted.max(), self.rows.target)
 
     @property
     def is_binary(self) -> bool:
@@ -214,12 +217,23 @@ def read_weights(column: Column) -> Array:
     if column.values is None:
         raise WeightError(f"weights column {column.name!r} holds words; expected numbers")
     known = column.values[~column.is_missing]
-    if known.size and (known.min() < 0 or np.isinf(known).any()):
-        raise WeightError(
-            f"weights column {column.name!r} goes from {known.min():g} to {known.max():g}; "
-            "expected finite numbers, none negative"
-        )
+    if known.size:
+        check_weights(column.name, known.min(), known.max())
     return column.values
+
+
+def check_weights(name: str, low: float, high: float) -> None:
+    """Can rows count for numbers in this range?"""
+    if low < 0 or np.isinf(high):
+        raise WeightError(
+            f"weights column {name!r} goes from {low:g} to {high:g}; expected finite numbers, none "
+            "negative"
+        )
+    if high > LARGEST or 0 < high < SMALLEST:
+        raise WeightError(
+            f"weights column {name!r} goes up to {high:g}, beyond what squares can be computed "
+            "of; divide all weights by their mean"
+        )
 
 
 def _used(model: StandardFairnessModel, target: Target | None) -> list[str]:

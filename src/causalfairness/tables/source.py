@@ -7,7 +7,8 @@ stay where they are: only the columns with a role, or the counts made of them, a
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
+SNIFFED = 20_000  # rows of a CSV file that its column types are judged by
 ACCEPTED = "a pandas, polars or pyarrow table, a DuckDB relation, or a path to CSV or Parquet files"
 
 
@@ -34,13 +36,14 @@ def open_frame(data: Any) -> Frame:
         return _open_files(str(data))
     if isinstance(data, Mapping):
         raise SourceError(f"found a {type(data).__name__}; expected {ACCEPTED}")
-    try:
-        frame: Frame = nw.from_native(data)
-        return frame
-    except nw.exceptions.DuplicateError as cause:
-        raise SourceError(f"the data has two columns of the same name: {cause}") from cause
-    except TypeError as cause:
-        raise SourceError(f"found a {type(data).__name__}; expected {ACCEPTED}") from cause
+    with reading():
+        try:
+            frame: Frame = nw.from_native(data)
+            return frame
+        except nw.exceptions.DuplicateError as cause:
+            raise SourceError(f"the data has two columns of the same name: {cause}") from cause
+        except TypeError as cause:
+            raise SourceError(f"found a {type(data).__name__}; expected {ACCEPTED}") from cause
 
 
 def check_columns(frame: Frame, wanted: Iterable[str]) -> None:
@@ -48,11 +51,12 @@ def check_columns(frame: Frame, wanted: Iterable[str]) -> None:
     present = frame.collect_schema().names()
     for column in wanted:
         if column not in present:
-            near = get_close_matches(column, present, n=3, cutoff=0.6)
+            words = [name for name in present if isinstance(name, str)]
+            near = get_close_matches(column, words, n=3, cutoff=0.6)
             hint = (
                 f"did you mean {' or '.join(map(repr, near))}?"
                 if near
-                else "they are " + ", ".join(map(repr, present[:20]))
+                else f"it has {', '.join(map(repr, present[:20])) or 'no columns at all'}"
             )
             raise ColumnNotFoundError(f"the data has no column {column!r}; {hint}")
 
@@ -61,34 +65,64 @@ def collect(frame: Frame) -> nw.DataFrame[Any]:
     """What are the rows? Lazy polars frames come as polars, all other lazy sources as pyarrow."""
     if isinstance(frame, nw.DataFrame):
         return frame
+    return frame.collect(backend="polars" if frame.implementation.is_polars() else "pyarrow")
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Can the data be read? What its engine has to say against it becomes one error of ours."""
     try:
-        if frame.implementation.is_polars():
-            return frame.collect(backend="polars")
-        return frame.collect(backend="pyarrow")
+        yield
     except _engine_errors() as cause:
-        raise SourceError(
-            f"the data could not be read: {cause}. If a column changes its type further down the "
-            "file, convert the file to Parquet or open it with explicit types first"
-        ) from cause
+        hint = (
+            ". If a column changes its type further down the file, convert the file to Parquet or "
+            "open it with explicit types first"
+        )
+        changed = type(cause).__name__ in ("ConversionException", "ComputeError")
+        raise SourceError(f"the data could not be read: {cause}{hint * changed}") from cause
 
 
 def _open_files(path: str) -> Frame:
     import duckdb
 
     literal = Path(path)
+    if literal.is_dir():
+        raise SourceError(f"{path!r} is a folder; name the files in it, such as '*.parquet'")
     pattern = glob.escape(path) if literal.is_file() else path
-    found = sorted(glob.glob(pattern, recursive=True))
+    found = [name for name in sorted(glob.glob(pattern, recursive=True)) if Path(name).is_file()]
     if not found:
         raise SourceError(f"no file matches {path!r}{_nearby(literal)}")
     kinds = {_kind(name) for name in found}
     if len(kinds) > 1:
         raise SourceError(f"{path!r} matches both CSV and Parquet files; read one kind at a time")
+    for name in found:
+        if not Path(name).stat().st_size:
+            raise SourceError(f"{name!r} is empty: not even the names of columns are in it")
+    files = [glob.escape(name) for name in found]  # the engine looks for patterns once more
     connection = duckdb.connect()
     try:
-        read = connection.read_parquet if kinds == {"parquet"} else connection.read_csv
-        return open_frame(read(found))
+        if kinds == {"parquet"}:
+            return open_frame(connection.read_parquet(files, union_by_name=True))
+        return open_frame(_read_csv(connection, files))
     except duckdb.Error as cause:
         raise SourceError(f"{path!r} cannot be read: {cause}") from cause
+
+
+def _read_csv(connection: Any, files: list[str]) -> Any:
+    """Columns meet by name across files, and yes and no stay words: only true and false are not."""
+
+    def read(types: dict[str, str]) -> Any:
+        return connection.read_csv(files, header=True, union_by_name=True, dtype=types)
+
+    relation = read({})
+    kinds = zip(relation.columns, relation.types, strict=True)
+    truths = {name: "VARCHAR" for name, kind in kinds if str(kind) == "BOOLEAN"}
+    if not truths:
+        return relation
+    columns = read(truths).limit(SNIFFED).to_arrow_table().select(list(truths))
+    spelled = {name: set(columns[name].drop_null().to_pylist()) for name in truths}
+    words = [name for name in truths if {w.lower() for w in spelled[name]} - {"true", "false"}]
+    return read(dict.fromkeys(words, "VARCHAR")) if words else relation
 
 
 def _kind(name: str) -> str:
@@ -110,7 +144,7 @@ def _nearby(path: Path) -> str:
 def _engine_errors() -> tuple[type[Exception], ...]:
     import sys
 
-    errors: list[type[Exception]] = [nw.exceptions.NarwhalsError]
+    errors: list[type[Exception]] = [nw.exceptions.NarwhalsError, OSError]
     for module, name in (("duckdb", "Error"), ("polars.exceptions", "PolarsError")):
         if module in sys.modules:
             errors.append(getattr(sys.modules[module], name))

@@ -15,7 +15,7 @@ from causalfairness.tables.counting import count_cells
 from causalfairness.tables.groups import GroupLabel, label_groups
 from causalfairness.tables.missing import Missing
 from causalfairness.tables.rows import Rows, read_rows
-from causalfairness.tables.source import Frame, check_columns, collect, open_frame
+from causalfairness.tables.source import Frame, check_columns, collect, open_frame, reading
 from causalfairness.tables.target import Of, target_of
 
 
@@ -36,21 +36,26 @@ class Table:
 
     def rows(self, model: StandardFairnessModel, of: Of | None) -> Rows:
         """What does each person's row hold? `of` is None where no measured column is asked for."""
-        check_columns(self.frame, model.role_columns)
         target = None if of is None else target_of(model, of)
-        frame = collect(self.frame.select(*model.role_columns))
+        with reading():
+            check_columns(self.frame, model.role_columns)
+            frame = collect(self.frame.select(*model.role_columns))
         return read_rows(frame, model, target, self.missing)
 
     def cells(self, model: StandardFairnessModel, of: Of) -> Cells:
         """How many people are in each cell, and what do their outcomes add up to?"""
-        check_columns(self.frame, model.role_columns)
-        return count_cells(self.frame, model, target_of(model, of), self.missing)
+        with reading():
+            check_columns(self.frame, model.role_columns)
+            return count_cells(self.frame, model, target_of(model, of), self.missing)
 
     def groups(self, model: StandardFairnessModel) -> tuple[GroupLabel, ...]:
         """Which groups do the protected columns make?"""
-        check_columns(self.frame, model.protected_columns)
-        distinct = collect(self.frame.select(*model.protected_columns).unique())
-        return label_groups([column_of(distinct[name]) for name in model.protected_columns])[0]
+        names = model.protected_columns
+        with reading():
+            check_columns(self.frame, names)
+            lazy = isinstance(self.frame, nw.LazyFrame)
+            frame = collect(self.frame.select(*names).unique()) if lazy else collect(self.frame)
+        return label_groups([column_of(frame[name]) for name in names])[0]
 
     def value_counts(self, columns: tuple[str, ...]) -> dict[str, int]:
         """How many distinct values does each column have?
@@ -59,15 +64,16 @@ class Table:
         >>> open_table(pa.table({"sex": ["M", "F", "M"]})).value_counts(("sex",))
         {'sex': 2}
         """
-        check_columns(self.frame, columns)
         if not columns:
             return {}
-        if isinstance(self.frame, nw.LazyFrame):
-            distinct = [
-                nw.col(name).n_unique().alias(f"key{at}") for at, name in enumerate(columns)
-            ]
-            found = collect(self.frame.select(*distinct)).rows()[0]
-            return dict(zip(columns, map(int, found), strict=True))
+        with reading():
+            check_columns(self.frame, columns)
+            if isinstance(self.frame, nw.LazyFrame):
+                distinct = [
+                    nw.col(name).n_unique().alias(f"key{at}") for at, name in enumerate(columns)
+                ]
+                found = collect(self.frame.select(*distinct)).rows()[0]
+                return {name: int(n or 0) for name, n in zip(columns, found, strict=True)}
         return {
             name: len(np.unique(column_of(self.frame[name]).levels().codes)) for name in columns
         }

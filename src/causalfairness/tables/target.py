@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import OutcomeError, PredictorError, RoleError
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables.columns import Column
+from causalfairness.tables.columns import (
+    LARGEST,
+    SMALLEST,
+    Column,
+    Value,
+    column_of,
+    number_there,
+)
 from causalfairness.tables.groups import canonical, shown_value
+from causalfairness.tables.source import collect
 
 Of = Literal["outcome", "prediction"]
 Array = NDArray[np.float64]
@@ -46,27 +54,36 @@ class Target(NamedTuple):
 
     def expression(self, frame: nw.LazyFrame[Any]) -> nw.Expr:
         """What is each row's number, where the data lives? Missing values come as null."""
-        column, kind = nw.col(self.column), frame.collect_schema()[self.column]
+        kind = frame.collect_schema()[self.column]
         numeric = kind.is_numeric() or kind == nw.Boolean
         if numeric and (self.role == "prediction" or self.value is None):
-            number = column.cast(nw.Float64)
-            return number.fill_nan(None) if kind.is_float() else number
-        if self.value is None:
-            seen = frame.select(column.unique()).collect(backend="pyarrow")[self.column].to_list()
-            raise OutcomeError(self._needs_value([str(word) for word in seen if word is not None]))
-        literal = self.value if not numeric else float(canonical(self.value))  # type: ignore[arg-type]
-        same = (column.cast(nw.Float64) if numeric else column.cast(nw.String)) == literal
-        return same.cast(nw.Float64)
+            return number_there(self.column, kind)
+        wanted = canonical(self.value)
+        if self.value is None or isinstance(wanted, str) == numeric:
+            raise OutcomeError(self._cannot_read(self._distinct(frame)))
+        column = number_there(self.column, kind) if numeric else nw.col(self.column).cast(nw.String)
+        return (column == wanted).cast(nw.Float64)
+
+    def check_found(self, frame: nw.LazyFrame[Any]) -> None:
+        """Does the value that counts as 1 occur, where the data lives?"""
+        if self._compares(frame.collect_schema()[self.column]):
+            self.read(self._distinct(frame))
 
     def needs_look(self, kind: Any) -> bool:
         """Must the range of the values be seen before they are added up?"""
         scored = self.role == "prediction" and self.value is not None and kind.is_numeric()
-        return bool(scored or (kind.is_float() and not self._compares(kind)))
+        whole = kind.is_integer() or kind == nw.Boolean
+        return bool(scored or not (whole or self._compares(kind)))
 
     def check_range(self, low: float, high: float) -> None:
         """Do numbers in this range make sense here?"""
         if math.isinf(low) or math.isinf(high):
             raise OutcomeError(f"column {self.column!r} holds infinite values; remove or cap them")
+        if (size := max(-low, high)) > LARGEST or 0 < size < SMALLEST:
+            raise OutcomeError(
+                f"column {self.column!r} has values of size {size:g}, beyond what squares can be "
+                "computed of; rescale it"
+            )
         if self.role == "prediction" and self.value is not None and not 0 <= low <= high <= 1:
             raise OutcomeError(
                 f"the prediction column {self.column!r} is numeric with values from {low:g} to "
@@ -86,20 +103,27 @@ class Target(NamedTuple):
             raise OutcomeError(self._cannot_read(column))
         return True
 
+    def _distinct(self, frame: nw.LazyFrame[Any]) -> Column:
+        return column_of(collect(frame.select(self.column).unique())[self.column])
+
     def _cannot_read(self, column: Column) -> str:
-        present = [shown_value(value) for value in column.levels().values if value is not None]
+        known = [value for value in column.levels().values if value is not None]
+        present = ", ".join(map(_written, known[:20]))
+        if not known:
+            return f"column {self.column!r} holds no value at all"
         if self.value is None:
-            return self._needs_value(present)
+            return (
+                f"column {self.column!r} is neither binary nor numeric; say which value counts "
+                f"with outcome_value=..., one of {present}"
+            )
         return (
             f"outcome_value={self.value!r} does not occur in column {self.column!r}; its values "
-            f"are {', '.join(map(repr, present[:20]))}"
+            f"are {present} (numbers without quotes, words with)"
         )
 
-    def _needs_value(self, present: list[str]) -> str:
-        return (
-            f"column {self.column!r} is neither binary nor numeric; say which value counts with "
-            f"outcome_value=..., one of {', '.join(map(repr, sorted(present)[:20]))}"
-        )
+
+def _written(value: Value) -> str:
+    return repr(value) if isinstance(value, str) else shown_value(value)
 
 
 def target_of(model: StandardFairnessModel, of: Of) -> Target:
