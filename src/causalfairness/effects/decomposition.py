@@ -19,9 +19,13 @@ from causalfairness.effects.table import EffectTable
 from causalfairness.effects.world_means import Estimate, WorldMeans
 
 READINGS = {
-    "direct": "what remains of the gap when mediators and confounders are held alike",
-    "indirect": "what group membership changes through the mediators",
-    "spurious": "what the groups' different confounders bring along",
+    "direct": "remains when mediators and confounders are held alike",
+    "indirect": "runs through the mediators, which differ by group where confounders are alike",
+    "spurious": "comes along with the confounders, in which the groups differ",
+    "outside_support": "concerns people without a counterpart in the other group",
+    "misfit": "is what the fitted model misses of the groups' plain means",
+}
+REMAINDERS = {
     "outside_support": "what cannot be compared: people without a counterpart in the other group",
     "misfit": "what the fitted model misses of the groups' plain means",
 }
@@ -100,7 +104,7 @@ class Decomposition:
         rows = [
             (self.total, "the gap between the groups"),
             *((self._part(name), c.meaning) for name, c in PARTS[self.convention].items()),
-            (self._remainder, READINGS[self.estimate.remainder]),
+            (self._remainder, REMAINDERS[self.estimate.remainder]),
             *(
                 (self.world_means.combine(c.terms, name), c.meaning)
                 for name, c in CONTRASTS.items()
@@ -130,7 +134,7 @@ class Decomposition:
         direction = "higher" if start > 0 else "lower"
         gap = (
             f"Gap: mean {self.what} is {abs(start):.3f} {direction} for {self.comparison} than for "
-            f"{self.reference} ({low:+.3f} to {high:+.3f} at the {level:.0%} level)."
+            f"{self.reference} ({low:+.3f} to {high:+.3f} at the {_percent(level)} level)."
         )
         rows = self.summary(level)
         return gap, *(_sentence(part, level) for part in rows if part.name != "total")
@@ -156,9 +160,7 @@ class Decomposition:
     def _remainder(self) -> Effect:
         explained = self.world_means.combine(EXPLAINED.terms, "explained")
         rest = (self.estimate.raw_gap - explained).named(self.estimate.remainder)
-        if abs(rest.value) < 1e-12 and rest.standard_error < 1e-12:
-            return (rest * 0.0).named(rest.name)
-        return rest
+        return self.world_means.rounded(rest)
 
     def _remainder_called(self, name: str) -> Effect:
         rest = self._remainder if self.estimate.remainder == name else self._remainder * 0.0
@@ -169,14 +171,18 @@ def _sentence(part: Effect, level: float) -> str:
     low, high = part.interval(level)
     opening = f"{part.name.replace('_', ' ').capitalize()}: {part.value:+.3f}"
     if part.standard_error == 0 and part.value == 0:
-        return f"{opening}; by the stated roles there is no such path, so nothing was estimated."
+        return f"{opening} exactly: by the stated roles, or in this data, nothing runs this way."
     if low <= 0 <= high:
         bound = max(-low, high)
         return (
             f"{opening} ({low:+.3f} to {high:+.3f}), consistent with no {_noun(part.name)} above "
-            f"{bound:.3f} ({level:.0%} level), under these assumptions."
+            f"{bound:.3f} ({_percent(level)} level), under these assumptions."
         )
-    return f"{opening} ({low:+.3f} to {high:+.3f}) of the gap is {READINGS[part.name]}."
+    return f"{opening} ({low:+.3f} to {high:+.3f}) of the gap {READINGS[part.name]}."
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:.6g}%"
 
 
 def _noun(name: str) -> str:

@@ -13,6 +13,7 @@ refuse to combine.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -98,10 +99,14 @@ class Effect:
         return replace(self, name=name)
 
     def __add__(self, other: Effect) -> Effect:
+        if not isinstance(other, Effect):
+            return NotImplemented
         self._check_same_basis(other, "add")
         return self._combined(f"{self.name} + {other.name}", other, sign=1.0)
 
     def __sub__(self, other: Effect) -> Effect:
+        if not isinstance(other, Effect):
+            return NotImplemented
         self._check_same_basis(other, "subtract")
         return self._combined(f"{self.name} - {other.name}", other, sign=-1.0)
 
@@ -109,12 +114,16 @@ class Effect:
         return replace(self, name=f"-{self.name}", value=-self.value, spread=-self.spread)
 
     def __mul__(self, factor: float) -> Effect:
+        if not isinstance(factor, Real):
+            return NotImplemented
         scaled = f"{factor:g} * {self.name}"
         return replace(self, name=scaled, value=factor * self.value, spread=factor * self.spread)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> Effect:
+        if not isinstance(divisor, Real):
+            return NotImplemented
         return (self * (1 / divisor)).named(f"{self.name} / {divisor:g}")
 
     def __str__(self) -> str:

@@ -57,11 +57,7 @@ class EffectTable:
 
     def interval(self, name: str) -> Interval:
         """Which values of this effect fit the data, given all that was asked?"""
-        effect = self[name]
-        if self.reach is None:
-            return effect.interval(self.level)
-        half_width = self.reach * effect.standard_error
-        return Interval(effect.value - half_width, effect.value + half_width)
+        return self._interval(self[name])
 
     def to_records(self) -> list[dict[str, Any]]:
         """What is in the table, as plain data?
@@ -104,8 +100,14 @@ class EffectTable:
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    def _interval(self, effect: Effect) -> Interval:
+        if self.reach is None:
+            return effect.interval(self.level)
+        half_width = self.reach * effect.standard_error
+        return Interval(effect.value - half_width, effect.value + half_width)
+
     def _record(self, row: int, effect: Effect) -> dict[str, Any]:
-        low, high = self.interval(effect.name)
+        low, high = self._interval(effect)
         record: dict[str, Any] = {
             "name": effect.name,
             "value": effect.value,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ Told = Literal[0, 1]
 Among = Literal[0, 1, "everyone"]
 World = tuple[Told, Told, Among]
 EVERYONE = 2  # position of "everyone" on the third axis
+ROUNDING = 1e-12  # relative size below which a sum of means is a rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +45,12 @@ class WorldMeans:
     assumptions: frozenset[str] = frozenset()
 
     def __getitem__(self, world: World) -> Effect:
-        i, j, k = world
-        at = i, j, EVERYONE if k == "everyone" else k
-        return self._effect(f"mu[{i}, {j}, {k}]", float(self.values[at]), self.spreads[at])
+        at = _place(world)
+        name = f"mu[{', '.join(map(str, world))}]"
+        return self._effect(name, float(self.values[at]), self.spreads[at])
 
     def combine(self, terms: Mapping[World, float], name: str) -> Effect:
-        """What does a signed sum of world means come to?
+        """What does a signed sum of world means come to? Rounding errors come to zero.
 
         >>> shape = (2, 2, 3)
         >>> values, spreads = np.arange(12.0).reshape(shape), np.ones((*shape, 1))
@@ -57,11 +59,23 @@ class WorldMeans:
         10.0
         """
         value, spread = 0.0, np.zeros(self.spreads.shape[-1])
-        for (i, j, k), weight in terms.items():
-            at = i, j, EVERYONE if k == "everyone" else k
+        for world, weight in terms.items():
+            at = _place(world)
             value += weight * float(self.values[at])
             spread += weight * self.spreads[at]
-        return self._effect(name, value, spread)
+        return self.rounded(self._effect(name, value, spread))
+
+    def rounded(self, effect: Effect) -> Effect:
+        """Is this effect only what rounding left over of these means? Then it is zero.
+
+        >>> mu = WorldMeans(np.ones((2, 2, 3)), np.ones((2, 2, 3, 1)), Basis("", "rows"))
+        >>> mu.rounded(Effect("nothing", 1e-16, np.array([-1e-16]), mu.basis)).p_value
+        1.0
+        """
+        value, error = self._scale
+        if abs(effect.value) > ROUNDING * value or effect.standard_error > ROUNDING * error:
+            return effect
+        return self._effect(effect.name, 0.0, np.zeros_like(effect.spread))
 
     def __str__(self) -> str:
         rows = [
@@ -71,6 +85,12 @@ class WorldMeans:
         return "\n".join(["mu[direct path told, mediators told, among]", *rows])
 
     __repr__ = __str__
+
+    @cached_property
+    def _scale(self) -> tuple[float, float]:
+        """The largest mean in size, and the largest standard error."""
+        squared = np.einsum("...d,...d->...", self.spreads, self.spreads)
+        return float(np.abs(self.values).max()), float(np.sqrt(squared.max()))
 
     def _effect(self, name: str, value: float, spread: Array) -> Effect:
         return Effect(name, value, spread, self.basis, self.assumptions)
@@ -114,6 +134,17 @@ def pool(values: Array, spreads: Array, share: float, share_spread: Array) -> tu
         np.concatenate([values, mixture[..., None]], axis=-1),
         np.concatenate([spreads, mixed[..., None, :]], axis=-2),
     )
+
+
+def _place(world: World) -> tuple[int, int, int]:
+    """Where does a world's mean stand?"""
+    if world not in ALL_WORLDS:
+        raise KeyError(
+            "a world is three things: what the direct path is told (0 or 1), what the mediators "
+            f"are told (0 or 1), and among whom (0, 1 or 'everyone'); found {world!r}"
+        )
+    i, j, k = world
+    return int(i), int(j), EVERYONE if k == "everyone" else int(k)
 
 
 ALL_WORLDS: tuple[World, ...] = tuple(
