@@ -54,4 +54,4 @@ $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) docs/_build dist build report.html
+	rm -rf $(VENV) $(BENCH) docs/_build docs/gallery dist build report.html
