@@ -7,8 +7,11 @@ of a run are judged together by one familywise binomial bound at 1 %.
 import warnings
 from collections import Counter
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from joblib import Parallel, delayed
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import causalfairness as cf
 from causalfairness.errors import EmptyCellsError
@@ -16,6 +19,7 @@ from causalfairness.estimators import DoublyRobust, Strata
 from judging import PARTS, fewest_and_most_hits
 
 WORLDS = cf.datasets.worlds.WORLDS
+PLAIN = DoublyRobust(outcome=LinearRegression(), group=LogisticRegression(C=10))
 ROWS = 2_000
 
 
@@ -68,7 +72,62 @@ def test_counting_covers_in_a_reduced_run():
 
 
 def test_models_cover_in_a_reduced_run():
-    judge(["linear_gaussian", "rare_group", "med"], DoublyRobust(), draws=25, workers=1)
+    judge(["linear_gaussian", "rare_group"], PLAIN, draws=150, workers=1)
+    judge(["med"], DoublyRobust(), draws=30, workers=1)
+
+
+def few_rows_per_cell(n, rng):
+    """Eight strata, five values of the mediator, a binary outcome: about twelve rows a cell."""
+    group = (rng.random(n) < 0.6).astype(int)
+    c = (rng.random(n)[:, None] > np.cumsum(STRATA[group], axis=1)).sum(axis=1)
+    m = (rng.random(n)[:, None] > np.cumsum(VALUES[group], axis=1)).sum(axis=1)
+    y = (rng.random(n) < chance(group, m, c)).astype(int)
+    return pa.table({"group": group, "c": c, "m": m, "y": y})
+
+
+def chance(group, m, c):
+    """P(y = 1)."""
+    return 0.2 + 0.1 * group + 0.05 * m + 0.03 * c
+
+
+rising, falling = np.linspace(1, 2, 8), np.linspace(2, 1, 8)
+STRATA = np.stack([falling, rising]) / rising.sum()
+VALUES = np.stack([falling[:5], rising[:5]]) / np.array([[falling[:5].sum()], [rising[:5].sum()]])
+
+
+def test_counting_covers_with_few_rows_per_cell():
+    model = cf.StandardFairnessModel(
+        protected="group",
+        reference=0,
+        comparison=1,
+        confounders=["c"],
+        mediators=["m"],
+        outcome="y",
+    )
+    m, c = np.arange(5)[:, None], np.arange(8)
+
+    def mean(i, j, k):
+        return float(VALUES[j] @ chance(i, m, c) @ STRATA[k])
+
+    truth = {
+        "total": mean(1, 1, 1) - mean(0, 0, 0),
+        "direct": mean(1, 0, 0) - mean(0, 0, 0),
+        "spurious": mean(1, 1, 1) - mean(1, 1, 0),
+    }
+    hits, answered = Counter(), 0
+    for seed in range(400):
+        table = few_rows_per_cell(1_000, np.random.default_rng(seed))
+        try:
+            found = cf.decompose_disparity(table, model, estimator=Strata())
+        except EmptyCellsError:
+            continue
+        answered += 1
+        for part, expected in truth.items():
+            low, high = getattr(found, part).interval()
+            hits[part] += low <= expected <= high
+    assert answered > 350
+    fewest, most = fewest_and_most_hits(answered, len(truth))
+    assert all(fewest <= hits[part] <= most for part in truth), hits
 
 
 @pytest.mark.slow

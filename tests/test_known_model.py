@@ -179,3 +179,40 @@ def test_something_that_cannot_be_called_is_refused():
         KnownModel(LinearRegression())
     with pytest.raises(LearnerError, match="found 'logit'"):
         KnownModel(score, group="logit")
+
+
+@pytest.mark.parametrize("distance", [0.0, 6.0])
+def test_without_mediators_the_answer_is_exact_and_needs_no_overlap(distance):
+    rng = np.random.default_rng(10)
+    group = rng.integers(0, 2, 800)
+    c = rng.normal(size=800) + distance * group
+    table = pa.table({"group": group, "c": c})
+
+    def model_of(frame):
+        told, at = np.asarray(frame["group"]), np.asarray(frame["c"])
+        return np.tanh(3 * at) * (1 + told)
+
+    roles = cf.StandardFairnessModel(
+        protected="group", reference=0, comparison=1, confounders=["c"], prediction=model_of
+    )
+    found = cf.decompose_disparity(table, roles, of="prediction")
+    shift = np.tanh(3 * c[group == 0])
+    assert found.direct.value == pytest.approx(shift.mean(), abs=1e-12)
+    expected = shift.std() / np.sqrt(len(shift))
+    assert found.direct.standard_error == pytest.approx(expected, rel=1e-9)
+    assert found.indirect.value == 0
+    assert gap_between_sum_and_total(found) < 1e-12
+    assert found.diagnostics.learners == ()
+
+
+def test_a_fitted_model_gets_its_own_columns_in_its_own_order():
+    data = WORLD.draw(300, seed=11, frame="pandas")
+    fitted = LinearRegression().fit(data[[M1, C1]], data["y"])  # no group, another order
+    found = cf.decompose_disparity(
+        data, WORLD.model, of="prediction", estimator=KnownModel(fitted.predict, **LEARNERS)
+    )
+    predicted = fitted.predict(data[[M1, C1]])
+    green = (data["group"] == WORLD.model.comparison).to_numpy()
+    raw = predicted[green].mean() - predicted[~green].mean()
+    assert found.total.value == pytest.approx(raw, abs=1e-12)
+    assert found.direct.value == pytest.approx(0, abs=1e-12)

@@ -1,5 +1,6 @@
 """Counting against worlds with known answers, and against its own definition."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 
 import causalfairness as cf
 from causalfairness.effects.diagnostics import LearnerLoss
-from causalfairness.errors import EmptyCellsError, PredictorError
+from causalfairness.errors import EmptyCellsError, OutcomeError, PredictorError, WeightError
 from causalfairness.estimators import Strata
 from causalfairness.estimators.nuisance import Nuisance, Sample
 from causalfairness.estimators.one_step import Guard, one_step
+from causalfairness.estimators.saturated import within_variance
 from causalfairness.tables import open_table
 from judging import PARTS, errors_in_standard_errors, gap_between_sum_and_total
 
@@ -80,6 +82,9 @@ def test_cutting_an_arrow_silences_its_part(name, part):
     found = cf.decompose_disparity(world.draw(5_000, seed=2), world.model, estimator=Strata())
     silent = getattr(found, part)
     assert abs(silent.value) < 4 * silent.standard_error
+    whole = WORLDS[name]()
+    heard = cf.decompose_disparity(whole.draw(5_000, seed=2), whole.model, estimator=Strata())
+    assert abs(getattr(heard, part).value) > 4 * silent.standard_error
 
 
 @pytest.mark.parametrize("convention", ["sequential", "symmetric"])
@@ -291,3 +296,115 @@ def test_weighted_standard_errors_are_those_of_weighted_rows():
 def test_unknown_settings_are_refused(wrong):
     with pytest.raises(ValueError, match="must be"):
         Strata(**wrong)
+
+
+def small_survey(n=300, seed=21):
+    """Three groups, few values, and weights that go with the outcome."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "d"], n, p=[0.4, 0.35, 0.25])
+    c, m = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    m = np.where(rng.random(n) < 0.3, (group != "a").astype(int), m)
+    y = 0.4 * (group == "d") + 0.5 * m + 0.3 * c * (group != "a") + rng.normal(size=n)
+    return pa.table({"group": group, "c": c, "m": m, "y": y, "w": np.exp(0.4 * y)})
+
+
+def jackknife_standard_error(table, model, estimator, part):
+    """Leave each row out in turn: slow, and indifferent to any formula."""
+    values = []
+    for row in range(len(table)):
+        rest = table.take(pa.array(np.delete(np.arange(len(table)), row)))
+        found = cf.decompose_disparity(rest, model, estimator=estimator)
+        values.append(getattr(found, part).value)
+    deviations = np.array(values) - np.mean(values)
+    return np.sqrt((len(values) - 1) / len(values) * np.sum(deviations**2))
+
+
+@pytest.mark.parametrize("part", ["total", "direct", "indirect"])
+def test_standard_errors_of_weighted_and_pooled_groups_meet_the_jackknife(part):
+    table = small_survey()
+    model = replace(HOLES, comparison=None, weights="w")
+    found = getattr(cf.decompose_disparity(table, model, estimator=Strata()), part)
+    expected = jackknife_standard_error(table, model, Strata(), part)
+    assert found.standard_error == pytest.approx(expected, rel=0.05)
+
+
+def test_standard_error_of_what_lies_outside_support_meets_the_jackknife():
+    table = table_with_holes().take(pa.array(np.arange(0, 600, 3)))
+    estimator = Strata(empty_cells="restrict")
+    found = cf.decompose_disparity(table, HOLES, estimator=estimator)
+    expected = jackknife_standard_error(table, HOLES, estimator, "outside_support")
+    assert found.outside_support.standard_error == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("policy", ["restrict", "zero"])
+def test_the_total_has_the_standard_error_of_two_plain_means_whatever_the_cells(policy):
+    table = table_with_holes()
+    found = cf.decompose_disparity(table, HOLES, estimator=Strata(empty_cells=policy))
+    y, group = np.asarray(table["y"]), np.asarray(table["group"])
+    variance = sum(y[group == g].var() / np.sum(group == g) for g in ("a", "b"))
+    assert found.total.standard_error == pytest.approx(np.sqrt(variance), rel=1e-9)
+
+
+def test_a_cell_of_two_equal_rows_borrows_variance_from_its_group():
+    rows = np.array([2.0, 50.0])
+    sum_y, sum_y2 = np.array([2.0, 25.0]), np.array([2.0, 25.0])
+    lonely, crowded = within_variance(rows, rows, sum_y, sum_y2, np.zeros(2, dtype=int))
+    assert 0.1 < lonely < crowded < 0.26
+
+
+def test_resampled_effects_of_different_groups_err_together_as_they_should():
+    """Two groups share the reference; their difference does not involve it at all."""
+    rng = np.random.default_rng(22)
+    table = pa.table(
+        {
+            "group": rng.choice(["a", "b", "d"], 6_000),
+            "c": rng.integers(0, 2, 6_000),
+            "m": rng.integers(0, 2, 6_000),
+            "y": rng.integers(0, 2, 6_000),
+        }
+    )
+    closed, drawn = (
+        cf.compare_groups(table, HOLES, groups=["b", "d"], estimator=Strata(replicates=b))
+        for b in (None, 4_000)
+    )
+    one, other = (found["b"].total - found["d"].total for found in (closed, drawn))
+    assert other.standard_error == pytest.approx(one.standard_error, rel=0.05)
+
+
+def test_values_far_from_zero_beside_their_variation_are_refused_not_misjudged():
+    table = table_with_holes()
+    far = table.set_column(3, "y", pa.array(np.asarray(table["y"]) + 1e9))
+    with pytest.raises(OutcomeError, match="subtract a constant"):
+        cf.decompose_disparity(far, HOLES, estimator=Strata(empty_cells="restrict"))
+
+
+def test_an_additive_fill_does_not_depend_on_the_scale_of_weights():
+    table, model = table_with_holes(), replace(HOLES, weights="w")
+    estimator = Strata(empty_cells="regression")
+    small, large = (
+        cf.decompose_disparity(
+            table.append_column("w", pa.array(np.full(len(table), size))),
+            model,
+            estimator=estimator,
+        )
+        for size in (1e-6, 1e3)
+    )
+    assert np.allclose(small.world_means.values, large.world_means.values, atol=1e-9)
+
+
+def test_rows_of_no_weight_are_no_evidence():
+    table = small_survey()
+    weight = np.where(np.arange(len(table)) % 3 == 0, 1.0, 0.0)
+    table = table.set_column(4, "w", pa.array(weight))
+    model = replace(HOLES, comparison=None, weights="w")
+    all_rows = cf.decompose_disparity(table, model, estimator=Strata())
+    some = cf.decompose_disparity(table.filter(pa.array(weight > 0)), model, estimator=Strata())
+    assert all_rows.direct.value == pytest.approx(some.direct.value, abs=1e-12)
+    assert all_rows.direct.standard_error == pytest.approx(some.direct.standard_error, rel=1e-9)
+
+
+def test_resampling_weighted_tables_is_refused_before_they_are_read():
+    with pytest.raises(WeightError, match="closed-form standard errors only"):
+        cf.decompose_disparity(
+            small_survey(), replace(HOLES, weights="w"), estimator=Strata(replicates=100)
+        )

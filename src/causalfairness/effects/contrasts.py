@@ -54,7 +54,6 @@ def _given(k: Among) -> Mapping[str, Contrast]:
     direct_01, direct_10 = _change((1, 0, k), (0, 0, k)), _change((0, 1, k), (1, 1, k))
     indirect_01, indirect_10 = _change((0, 1, k), (0, 0, k)), _change((1, 0, k), (1, 1, k))
     both = _change((1, 1, k), (0, 0, k))
-    told = "were told the other group"
     return {
         f"direct_01_given_{k}": Contrast(direct_01, f"direct path 0 to 1, among {among}"),
         f"direct_10_given_{k}": Contrast(direct_10, f"direct path 1 to 0, among {among}"),
@@ -68,9 +67,7 @@ def _given(k: Among) -> Mapping[str, Contrast]:
             _half_difference(indirect_01, indirect_10),
             f"mediators, both ways averaged, among {among}",
         ),
-        f"treatment_given_{k}": Contrast(
-            both, f"if all that follows from group {told}, among {among}"
-        ),
+        f"treatment_given_{k}": Contrast(both, f"direct path and mediators 0 to 1, among {among}"),
     }
 
 

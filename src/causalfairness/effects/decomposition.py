@@ -15,7 +15,7 @@ from html import escape
 from causalfairness.effects.contrasts import CONTRASTS, EXPLAINED, PARTS, Convention
 from causalfairness.effects.diagnostics import Diagnostics
 from causalfairness.effects.effect import Effect
-from causalfairness.effects.table import EffectTable
+from causalfairness.effects.table import EffectTable, decimals
 from causalfairness.effects.world_means import Estimate, WorldMeans
 
 READINGS = {
@@ -131,13 +131,15 @@ class Decomposition:
         """
         low, high = self.total.interval(level)
         start = self.estimate.raw_gap.value
-        direction = "higher" if start > 0 else "lower"
-        gap = (
-            f"Gap: mean {self.what} is {abs(start):.3f} {direction} for {self.comparison} than for "
-            f"{self.reference} ({low:+.3f} to {high:+.3f} at the {_percent(level)} level)."
-        )
         rows = self.summary(level)
-        return gap, *(_sentence(part, level) for part in rows if part.name != "total")
+        places = decimals((part.standard_error for part in rows), least=3)
+        size = f"{abs(start):.{places}f} {'higher' if start > 0 else 'lower'}"
+        gap = (
+            f"Gap: mean {self.what} is {'the same' if start == 0 else size} for {self.comparison} "
+            f"{'as' if start == 0 else 'than'} for {self.reference} ({low:+.{places}f} to "
+            f"{high:+.{places}f} at the {_percent(level)} level)."
+        )
+        return gap, *(_sentence(part, level, places) for part in rows if part.name != "total")
 
     def __str__(self) -> str:
         title = f"{self.what}: {self.comparison} against {self.reference} ({self.convention})"
@@ -167,18 +169,19 @@ class Decomposition:
         return rest.named(name)
 
 
-def _sentence(part: Effect, level: float) -> str:
+def _sentence(part: Effect, level: float, places: int) -> str:
     low, high = part.interval(level)
-    opening = f"{part.name.replace('_', ' ').capitalize()}: {part.value:+.3f}"
+    opening = f"{part.name.replace('_', ' ').capitalize()}: {part.value:+.{places}f}"
     if part.standard_error == 0 and part.value == 0:
         return f"{opening} exactly: by the stated roles, or in this data, nothing runs this way."
+    between = f"({low:+.{places}f} to {high:+.{places}f})"
     if low <= 0 <= high:
         bound = max(-low, high)
         return (
-            f"{opening} ({low:+.3f} to {high:+.3f}), consistent with no {_noun(part.name)} above "
-            f"{bound:.3f} ({_percent(level)} level), under these assumptions."
+            f"{opening} {between}, consistent with no {_noun(part.name)} above "
+            f"{bound:.{places}f} ({_percent(level)} level), under these assumptions."
         )
-    return f"{opening} ({low:+.3f} to {high:+.3f}) of the gap {READINGS[part.name]}."
+    return f"{opening} {between} of the gap {READINGS[part.name]}."
 
 
 def _percent(level: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -80,7 +81,7 @@ class EffectTable:
         return polars.DataFrame(self.to_records())
 
     def __str__(self) -> str:
-        lines = [HEADINGS, *self._cells()]
+        lines = [self._headings, *self._cells()]
         widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
         return "\n".join(
             "  ".join(
@@ -93,12 +94,16 @@ class EffectTable:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(text)}</th>" for text in HEADINGS)
+        head = "".join(f"<th>{escape(text)}</th>" for text in self._headings)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
             for line in self._cells()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    @property
+    def _headings(self) -> tuple[str, ...]:
+        return HEADINGS if self.adjusted is None else (*HEADINGS[:-1], "p (adjusted)")
 
     def _interval(self, effect: Effect) -> Interval:
         if self.reach is None:
@@ -124,11 +129,24 @@ class EffectTable:
 
     def _cells(self) -> list[tuple[str, ...]]:
         rows = []
+        places = decimals((effect.standard_error for effect in self.effects), least=4)
         for record in self.to_records():
-            numbers = (f"{record[name]:.4f}" for name in ("value", "standard_error", "low", "high"))
+            numbers = (
+                f"{record[name]:.{places}f}" for name in ("value", "standard_error", "low", "high")
+            )
             p_value = record.get("p_adjusted", record["p_value"])
             rows.append((record["name"], *numbers, format_p_value(p_value)))
         return rows
+
+
+def decimals(errors: Iterable[float], *, least: int) -> int:
+    """How many decimals does it take to see the smallest of these standard errors?
+
+    >>> decimals([0.02, 0.005], least=3), decimals([3e-9], least=3), decimals([0.0], least=3)
+    (3, 9, 3)
+    """
+    smallest = min((error for error in errors if error > 0), default=1.0)
+    return min(15, max(least, least - 3 - math.floor(math.log10(smallest))))
 
 
 def format_p_value(p_value: float) -> str:

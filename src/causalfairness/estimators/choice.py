@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from causalfairness.errors import GroupNotFoundError, OutcomeError, WeightError
 from causalfairness.estimators.doubly_robust import DoublyRobust
 from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.protocol import Estimator
 from causalfairness.estimators.strata import Strata, support_of
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables import Of, Table
+from causalfairness.tables import Cells, Of, Table
 
 FEW_VALUES = 20
 
@@ -45,7 +46,7 @@ def choose_estimator(table: Table, models: Sequence[StandardFairnessModel], of: 
                 DoublyRobust(), f"column {column!r} has {count} values, too many to count by"
             )
     cells = table.cells(model, of)
-    if any(support_of(cells.pair(pair)).one_sided.any() for pair in models):
+    if any(_one_sided(cells, pair, alone=len(models) == 1) for pair in models):
         return Choice(
             DoublyRobust(),
             "some combinations of mediators and confounders are seen in one group only",
@@ -55,3 +56,16 @@ def choose_estimator(table: Table, models: Sequence[StandardFairnessModel], of: 
         f"every mediator and confounder has at most {FEW_VALUES} values and every combination is "
         "seen in both groups",
     )
+
+
+def _one_sided(cells: Cells, model: StandardFairnessModel, *, alone: bool) -> bool:
+    """Are there cells that one group of this pair does not fill?
+
+    Of many pairs, one that cannot be compared at all has no say: it is refused in its own turn.
+    """
+    try:
+        return bool(support_of(cells.pair(model)).one_sided.any())
+    except (GroupNotFoundError, OutcomeError, WeightError):
+        if alone:
+            raise
+        return False

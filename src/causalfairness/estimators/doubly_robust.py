@@ -7,6 +7,7 @@ the plain gap exactly, because mu[i, i, i] is the plain mean of group i.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ from causalfairness.estimators.cross_fitting import assign_folds
 from causalfairness.estimators.learners import (
     Learner,
     check_learner,
+    check_means,
+    check_probabilities,
     classifiers,
     is_classifier,
     regressors,
@@ -67,9 +70,11 @@ class DoublyRobust:
     clip: float | None = None
 
     def __post_init__(self) -> None:
-        check_folds(self.folds, self.repeats)
-        for learner in (self.outcome, self.group, self.nested):
-            check_learner(learner)
+        check_settings(self.folds, self.repeats, self.clip)
+        check_learner(self.outcome)
+        check_learner(self.nested)
+        check_probabilities(self.group)
+        check_means(self.nested, binary=False, what="a mean over mediators")
 
     def __str__(self) -> str:
         return described("DoublyRobust", self, ("outcome", "group", "nested"))
@@ -84,6 +89,7 @@ class DoublyRobust:
         """What are the twelve world means, by models of group and outcome?"""
         pair = reading.pair(model)
         assert pair.outcome is not None
+        check_means(self.outcome, binary=pair.is_binary, what="the outcome")
         sample = sample_of(pair, pair.outcome)
         found = repeat_one_step(
             sample,
@@ -130,11 +136,15 @@ class Repeated:
     """What did each repetition of cross-fitting find?"""
 
     runs: tuple[OneStep, ...]
-    losses: tuple[LearnerLoss, ...]  # of the first repetition
+    losses: tuple[LearnerLoss, ...]  # averaged over the repetitions
 
 
-def check_folds(folds: int, repeats: int) -> None:
-    """Can there be this many folds and repetitions?"""
+def check_settings(folds: int, repeats: int, clip: float | None) -> None:
+    """Can there be this many folds and repetitions, and such a limit on weights?"""
+    if not (isinstance(folds, int) and isinstance(repeats, int)):
+        raise ValueError(f"folds and repeats must be whole numbers; found {folds!r}, {repeats!r}")
+    if clip is not None and not clip >= 1:
+        raise ValueError(f"clip must be at least 1 times the average weight; found {clip!r}")
     if folds < 2:
         raise ValueError(
             f"folds must be at least 2: a model must not judge its own rows; found {folds!r}"
@@ -167,7 +177,26 @@ def repeat_one_step(
         nuisance: Nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
         runs.append(one_step(sample, nuisance, guard))
         losses.append(nuisance.losses)
-    return Repeated(tuple(runs), losses[0])
+    return Repeated(
+        tuple(runs), tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
+    )
+
+
+def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
+    """How well did the models of one target do over all repetitions, and which were taken?
+
+    >>> one, two = (LearnerLoss("y", name, "log loss", 0.5, 0.6) for name in ("linear", "boosting"))
+    >>> average_loss([one, one, two]).learner
+    'linear (2 of 3), boosting (1 of 3)'
+    """
+    taken = Counter(loss.learner for loss in losses)
+    first, times = losses[0], len(losses)
+    if len(taken) > 1:
+        names = ", ".join(f"{name} ({count} of {times})" for name, count in taken.most_common())
+    else:
+        names = first.learner
+    mean, flat = (float(np.mean([getattr(x, f) for x in losses])) for f in ("loss", "baseline"))
+    return LearnerLoss(first.target, names, first.measure, mean, flat)
 
 
 def assemble(pair: RowPair, sample: Sample, found: Repeated, *, name: str, seed: int) -> Estimate:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables import CellPair
+from causalfairness.tables import CellPair, only_columns
 from causalfairness.tables.rows import encode
 
 Array = NDArray[np.float64]
@@ -29,13 +29,16 @@ def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairne
     roles = (*model.protected_columns, *model.confounders, *model.mediators)
     owner = getattr(predict, "__self__", None)
     wanted = getattr(owner, "feature_names_in_", None)
-    extra = [] if wanted is None else [str(name) for name in wanted if name not in roles]
+    names = [] if wanted is None else [str(name) for name in wanted]
+    extra = [name for name in names if name not in roles]
     if extra:
         raise PredictorError(
             f"the model uses {', '.join(map(repr, extra))}, which have no role; make them "
             "confounders or mediators (they may carry the group's influence), or audit the "
             "prediction as a column"
         )
+    if names:  # a fitted scikit-learn model: its own columns, in its own order
+        features = only_columns(features, names)
     try:
         predicted = predict(features)
     except Exception as cause:
@@ -76,5 +79,6 @@ def fit_additive(pair: CellPair, weight: Array, outcome: Array) -> Array:
     design = np.vstack([np.column_stack([np.full(len(known), g), known]) for g in (0.0, 1.0)])
     seen = weight.ravel() > 0
     fit = make_pipeline(StandardScaler(), Ridge(alpha=1.0))
-    fit.fit(design[seen], outcome.ravel()[seen], ridge__sample_weight=weight.ravel()[seen])
+    per_row = weight.ravel()[seen] * (pair.sums.rows.sum() / weight.sum())  # whatever their scale
+    fit.fit(design[seen], outcome.ravel()[seen], ridge__sample_weight=per_row)
     return np.asarray(fit.predict(design), dtype=float).reshape(2, -1)

@@ -17,20 +17,26 @@ from causalfairness.effects import Estimate
 from causalfairness.errors import OutcomeError, PredictorError
 from causalfairness.estimators.doubly_robust import (
     assemble,
-    check_folds,
+    check_settings,
     described,
     given,
     repeat_one_step,
     sample_of,
 )
 from causalfairness.estimators.fills import evaluate
-from causalfairness.estimators.learners import check_learner, classifiers, regressors
+from causalfairness.estimators.learners import (
+    check_learner,
+    check_means,
+    check_probabilities,
+    classifiers,
+    regressors,
+)
 from causalfairness.estimators.nuisance import Candidates
 from causalfairness.estimators.one_step import Guard
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
 
-SAME = 1e-6  # how far a prediction column may be from the model's own values
+SAME = 1e-6  # how far a column may be from the model's values, as a share of their range
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,10 @@ class KnownModel:
     clip: float | None = None
 
     def __post_init__(self) -> None:
-        check_folds(self.folds, self.repeats)
-        check_learner(self.group)
+        check_settings(self.folds, self.repeats, self.clip)
+        check_probabilities(self.group)
         check_learner(self.nested)
+        check_means(self.nested, binary=False, what="a mean prediction")
         if not callable(self.predict):
             raise PredictorError(
                 f"KnownModel needs a function of a frame, such as classifier.predict; "
@@ -112,7 +119,7 @@ class KnownModel:
             )
         if pair.outcome is None:
             return
-        off = np.abs(pair.outcome - predicted) > SAME * (1 + np.abs(predicted))
+        off = np.abs(pair.outcome - predicted) > SAME * float(np.ptp(predicted))
         if off.any():
             raise PredictorError(
                 f"the prediction column {pair.model.prediction_column!r} differs from the model's "

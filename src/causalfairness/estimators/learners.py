@@ -85,6 +85,25 @@ def _linear(columns: int, setting: str, first: Sequence[Any], last: Any) -> tupl
     )
 
 
+def check_probabilities(model: Any) -> None:
+    """Can this model give the probability of a group?"""
+    check_learner(model)
+    if model is not None and not (is_classifier(model) and hasattr(model, "predict_proba")):
+        raise LearnerError(
+            f"the model of the group must be a classifier with predict_proba; found {model!r}"
+        )
+
+
+def check_means(model: Any, *, binary: bool, what: str) -> None:
+    """Can this model give the mean of such a target?"""
+    if model is not None and is_classifier(model):
+        if not binary:
+            raise LearnerError(
+                f"{type(model).__name__} is a classifier, but {what} is a number; give a regressor"
+            )
+        check_probabilities(model)
+
+
 def check_learner(model: Any) -> None:
     """Is this something that can learn? None stands for the default candidates."""
     if model is not None and (isinstance(model, type) or not hasattr(model, "fit")):

@@ -107,6 +107,8 @@ def fit_nuisance(
 
 
 def _first_stage(sample: Sample, candidates: Candidates) -> dict[str, Problem]:
+    if sample.known is not None and not sample.has_mediators:
+        return {}  # the audited model's own averages answer everything
     everyone = np.ones(len(sample), dtype=bool)
     label, c = sample.group.astype(float), sample.confounders
     both = np.column_stack([sample.mediators, c])
@@ -174,6 +176,6 @@ def _nested(sample: Sample, fitted: dict[str, CrossFitted], outcome: Array) -> A
 
 
 def _own_nested(sample: Sample, fitted: dict[str, CrossFitted], i: int) -> Array:
-    if sample.has_confounders:
-        return fitted[f"E[y | A={i}, C]"].unseen
+    if (name := f"E[y | A={i}, C]") in fitted:
+        return fitted[name].unseen
     return np.full(len(sample), sample.mean(sample.outcome, i))

@@ -34,12 +34,15 @@ class Guard:
     Weights above `clip` times the average are cut there; by default sqrt(n) log(n) / 5 with n the
     rows of the weighted group, at least 10, which grows too slowly for one row to dominate and fast
     enough to vanish from the answer. What then remains is refused if the rows count for fewer than
-    `least_effective` or if one row makes up more than `most_of_one`.
+    `least_effective`, if one row makes up more than `most_of_one`, or if the weights average less
+    than `least_average`: a density ratio averages 1 over its group, and one that does not looks
+    for people who are not there.
     """
 
     clip: float | None = None
     least_effective: float = 15.0
     most_of_one: float = 0.25
+    least_average: float = 0.5
 
     def level(self, rows: int) -> float:
         """At what multiple of the average are weights cut in a group of this size?"""
@@ -56,6 +59,7 @@ class Strain(NamedTuple):
     rows: int
     effective: float
     largest: float
+    average: float  # of the weights before they are normalised; 1 where the groups overlap
     level: float
     clipped: float  # share of rows
 
@@ -98,11 +102,14 @@ class _Terms:
         return np.bincount(self.sample.group, self.weights) / float(self.weights.sum())
 
     def mean(self, i: int, j: int, k: int, strains: list[Strain]) -> tuple[float, Array]:
+        known = self.sample.known
         if not self.sample.has_mediators:
+            if known is not None:
+                return self._average(known[i], k)  # exact: nothing else is told
             j = i  # there is nobody to tell j
         if not self.sample.has_confounders:
             k = j  # the groups do not differ in anything that k decides
-        world, known = (i, j, k), self.sample.known
+        world = (i, j, k)
         y = self.sample.outcome if known is None else known[i]
         q = y if i == j else self.nuisance.outcome[i]  # for i = j the first residual cancels
         if j == k:
@@ -143,8 +150,16 @@ class _Terms:
         level = self.guard.level(int(inside.sum()))
         clipped = np.minimum(ratio, level)
         weights = self.weights * inside * clipped
-        strain = _strain(
-            world, group, weights[inside], level, float(np.mean(ratio[inside] > level))
+        total = weights.sum()
+        strain = Strain(
+            world=world,
+            group=group,
+            rows=int(np.sum(self.weights[inside] > 0)),
+            effective=float(total**2 / (weights @ weights)) if total > 0 else 0.0,
+            largest=float(weights.max() / total) if total > 0 else 1.0,
+            average=float(total / self.weights[inside].sum()),
+            level=level,
+            clipped=float(np.mean(ratio[inside] > level)),
         )
         _refuse_if_strained(strain, self.guard)
         strains.append(strain)
@@ -157,24 +172,28 @@ def _ratio_of_sums(values: Array, weights: Array) -> tuple[float, Array]:
     return mean, weights * (values - mean) / total
 
 
-def _strain(
-    world: tuple[int, int, int], group: int, weights: Array, level: float, clipped: float
-) -> Strain:
-    total = weights.sum()
-    effective = float(total**2 / (weights**2).sum()) if total > 0 else 0.0
-    largest = float(weights.max() / total) if total > 0 else 1.0
-    return Strain(world, group, len(weights), effective, largest, level, clipped)
-
-
 def _refuse_if_strained(strain: Strain, guard: Guard) -> None:
-    if strain.effective >= guard.least_effective and strain.largest <= guard.most_of_one:
+    own, other = ("reference", "comparison") if strain.group == 0 else ("comparison", "reference")
+    if strain.rows < guard.least_effective:
+        raise OverlapError(
+            f"the {own} group has only {strain.rows} rows, too few to be weighted; at least "
+            f"{guard.least_effective:g} are needed"
+        )
+    if strain.average < guard.least_average:
+        found = (
+            f"hardly anyone in the {own} group resembles the {other} group: weights that would "
+            f"make it do so average {strain.average:.2g}, where 1 is expected"
+        )
+    elif strain.effective < guard.least_effective or strain.largest > guard.most_of_one:
+        found = (
+            f"weighted to resemble the {other} group, the {strain.rows:,} rows of the {own} group "
+            f"count for only {strain.effective:.1f} (at least {guard.least_effective:g} are asked "
+            f"for), and one row makes up {strain.largest:.0%} of the mean"
+        )
+    else:
         return
-    name = ("reference", "comparison")
     raise OverlapError(
-        f"weighted to resemble the {name[1 - strain.group]} group, the {strain.rows:,} rows of the "
-        f"{name[strain.group]} group count for only {strain.effective:.1f} (at least "
-        f"{guard.least_effective:g} are asked for), and one row makes up {strain.largest:.0%} of "
-        "the mean: the groups hardly overlap. Leave out columns that all but reveal the group, "
+        f"{found}: the groups hardly overlap. Leave out columns that all but reveal the group, "
         "restrict the question to where both groups are seen (Strata(empty_cells='restrict')), or "
         "choose a less extreme model for the group"
     )

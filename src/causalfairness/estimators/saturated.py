@@ -22,6 +22,7 @@ from causalfairness.tables import CellPair, CellSums
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.int64]
+ROUNDING = 1e-14
 PRIOR_ROWS = 2.0  # how many rows the group's residual variance counts for in a cell's own
 
 
@@ -79,6 +80,11 @@ class CellPieces:
     For every row of a cell the influence on a world mean is m + q (y - Q). Per cell this makes two
     coordinates: what the cell has in common, and what varies within it (methods §2.1 item 1); with
     weights, or pooled groups, deviations from Q do not average to zero and join the first.
+
+    In small cells Q is noisy itself, and its noise already shows in how m varies from cell to cell:
+    by 1 / (rows of group j in the profile) of what varies within. That much is taken off the second
+    coordinate. For a group's own mean nothing is estimated at all, and both coordinates together
+    are the plain variance of its rows.
     """
 
     pair: CellPair
@@ -88,9 +94,23 @@ class CellPieces:
     def spreads(self) -> Array:
         """What are the spreads of the world means within each group? (2, 2, 2, coordinates)"""
         pieces = np.zeros((2, 2, 2, 2 * len(self.pair.cells)))
-        for i, j, k in product((0, 1), repeat=3):
-            pieces[i, j, k] = self.place(*self._influence(i, j, k))
+        for world in product((0, 1), repeat=3):
+            i, j, k = self._collapsed(*world)
+            if i == j == k:
+                pieces[world] = self.group_mean_spread(k)
+            else:
+                pieces[world] = self.place(*self._influence(i, j, k), self._noise[j])
         return pieces
+
+    def _collapsed(self, i: int, j: int, k: int) -> tuple[int, int, int]:
+        """The simplest world with this mean: without mediators j has nobody to tell, without
+        confounders the groups do not differ in anything that k decides."""
+        model, everywhere = self.pair.model, bool((self.saturated.weight > 0).all())
+        if everywhere and not model.mediators:
+            j = i
+        if everywhere and not model.confounders:
+            k = j
+        return i, j, k
 
     def group_mean_spread(self, k: int) -> Array:
         """What is the spread of a group's plain mean?"""
@@ -99,7 +119,7 @@ class CellPieces:
         common, slope = np.zeros_like(sat.weight), np.zeros_like(sat.weight)
         mean = np.average(sat.outcome[k], weights=sat.weight[k])
         common[k], slope[k] = (sat.outcome[k] - mean) / share, 1 / share
-        return self.place(common, slope)
+        return self.place(common, slope, self._plain_noise)
 
     def share_spread(self) -> Array:
         """What is the spread of the comparison group's share?"""
@@ -107,15 +127,15 @@ class CellPieces:
         share = self.saturated.group_weight[1] / weight.sum()
         common = np.zeros_like(weight)
         common[0], common[1] = -share, 1 - share
-        return self.place(common, np.zeros_like(weight))
+        return self.place(common, np.zeros_like(weight), self._plain_noise)
 
-    def place(self, common: Array, slope: Array) -> Array:
+    def place(self, common: Array, slope: Array, noise: Array) -> Array:
         """Where do influences m and q per (group, profile) stand among the coordinates?"""
         sums, group, profile = self._cells
         m, q = common[group, profile], slope[group, profile]
         first = np.sqrt(sums.w2) * m + _ratio(self._deviation, np.sqrt(sums.w2)) * q
         spread = np.zeros((len(self.pair.cells), 2))
-        spread[self._index, 0], spread[self._index, 1] = first, self._noise * q
+        spread[self._index, 0], spread[self._index, 1] = first, noise * q
         return spread.reshape(-1) / float(self.saturated.weight.sum())
 
     def weights(self, i: int, j: int, k: int) -> Array:
@@ -154,36 +174,56 @@ class CellPieces:
         return sums.w2y - self.saturated.outcome[group, profile] * sums.w2
 
     @cached_property
-    def _noise(self) -> Array:
-        """Root of sum w^2 (y - cell mean)^2, small cells borrowing from their group's residuals."""
-        sums, group, _ = self._cells
-        return np.sqrt(sums.w2 * within_variance(sums.rows, sums.w2, sums.w2y, sums.w2y2, group))
+    def _plain_noise(self) -> Array:
+        """Root of sum w^2 (y - cell mean)^2 per cell, as it is."""
+        sums, _, _ = self._cells
+        return np.sqrt(sums.w2 * _variance(sums.w2, sums.w2y, sums.w2y2))
+
+    @cached_property
+    def _noise(self) -> tuple[Array, Array]:
+        """The same where mediators are told 0 or 1, small cells borrowing from their group."""
+        sums, group, profile = self._cells
+        variance = within_variance(sums.w, sums.w2, sums.w2y, sums.w2y2, group)
+        rows = np.zeros((2, self.saturated.weight.shape[-1]))
+        np.add.at(rows, (group, profile), _ratio(sums.w**2, sums.w2))
+        told = (np.sqrt(sums.w2 * variance * _unshared(rows[j, profile])) for j in (0, 1))
+        return next(told), next(told)
 
 
-def within_variance(rows: Array, w2: Array, w2y: Array, w2y2: Array, group: Positions) -> Array:
+def within_variance(w: Array, w2: Array, w2y: Array, w2y2: Array, group: Positions) -> Array:
     """How much do outcomes vary within each cell?
 
     A cell of one row shows no variation at all and one of two hardly any, so each cell's variance
-    is averaged with its group's residual variance, which counts for two rows.
+    is averaged with its group's residual variance, which counts for two rows. With weights, a cell
+    has as many rows as its weights are worth, (sum w)^2 / sum w^2.
 
-    >>> rows, sum_y, sum_y2 = np.array([1.0, 100.0]), np.array([0.0, 50.0]), np.array([0.0, 50.0])
-    >>> within_variance(rows, rows, sum_y, sum_y2, np.zeros(2, int)).round(3).tolist()
+    >>> rows, sum_y = np.array([1.0, 100.0]), np.array([0.0, 50.0])
+    >>> within_variance(rows, rows, sum_y, sum_y, np.zeros(2, int)).round(3).tolist()
     [0.253, 0.253]
     """
-    mean = _ratio(w2y, w2)
-    variance = np.maximum(_ratio(w2y2, w2) - mean**2, 0.0)
-    variance[variance < 1e-14 * (mean**2 + variance)] = 0.0  # rounding, not variation
-    freedom = np.maximum(rows - 1, 0.0)
+    mean, variance, rows = _ratio(w2y, w2), _variance(w2, w2y, w2y2), _ratio(w**2, w2)
+    freedom = np.where(rows > 1 + 1e-9, rows - 1, 0.0)
     own = variance * _ratio(rows, freedom)
     residual = np.zeros(int(group.max(initial=0)) + 1)
     for g in range(len(residual)):
         inside = group == g
         if freedom[inside].any():
             residual[g] = np.average(own[inside], weights=freedom[inside])
-        elif inside.any():
+        elif rows[inside].any():
             residual[g] = _spread_of_means(mean[inside], rows[inside])
-    borrowed = residual[group]
-    return (freedom * own + PRIOR_ROWS * borrowed) / (freedom + PRIOR_ROWS)
+    return (freedom * own + PRIOR_ROWS * residual[group]) / (freedom + PRIOR_ROWS)
+
+
+def _variance(w2: Array, w2y: Array, w2y2: Array) -> Array:
+    mean = _ratio(w2y, w2)
+    variance = np.maximum(_ratio(w2y2, w2) - mean**2, 0.0)
+    variance[variance < ROUNDING * (mean**2 + variance)] = 0.0  # rounding, not variation
+    return variance
+
+
+def _unshared(rows: Array) -> Array:
+    """The part of a cell's noise that does not show in the means of the cells already."""
+    return np.maximum(1 - _ratio(np.ones_like(rows), rows), 0.0)
 
 
 def _spread_of_means(mean: Array, rows: Array) -> float:

@@ -13,10 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from causalfairness.effects import Basis, Diagnostics, Effect, Estimate, Overlap, WorldMeans
 from causalfairness.effects.world_means import pool
-from causalfairness.errors import EmptyCellsError
+from causalfairness.errors import EmptyCellsError, OverlapError, WeightError
 from causalfairness.estimators.fills import evaluate, fit_additive
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.estimators.saturated import CellPieces, Saturated, within_variance
@@ -29,6 +30,7 @@ Mask = NDArray[np.bool_]
 EmptyCells = Literal["refuse", "restrict", "regression", "zero"] | Callable[[Any], Any]
 EmptyStrata = Literal["refuse", "restrict", "zero"]
 WORST_CELLS_NAMED = 3
+FEWEST_ROWS = 2
 REPLICATES_AT_ONCE = 2_000_000  # cell draws held in memory together
 
 
@@ -84,6 +86,11 @@ class Strata:
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Cells:
         """How many people are in each cell?"""
+        if self.replicates is not None and model.weights is not None:
+            raise WeightError(
+                "weighted tables have closed-form standard errors only; leave out replicates, or "
+                f"the weights column {model.weights!r}"
+            )
         return table.cells(model, of)
 
     def estimate(
@@ -91,6 +98,7 @@ class Strata:
     ) -> Estimate:
         """What are the twelve world means, by counting?"""
         pair = reading.pair(model)
+        _check_sizes(pair)
         weight, total = pair.by_profile(pair.sums.w), pair.by_profile(pair.sums.wy)
         support = support_of(pair)
         kept = self._kept(pair, support)
@@ -116,9 +124,9 @@ class Strata:
 
     def _kept(self, pair: CellPair, support: Support) -> Mask:
         if self.empty_cells == "refuse" and support.one_sided.any():
-            raise EmptyCellsError(_refusal(pair, support, support.one_sided, "mediators and "))
+            raise EmptyCellsError(_refusal(pair, support.one_sided, "mediators and "))
         if self._strata_policy == "refuse" and support.in_lone_stratum.any():
-            raise EmptyCellsError(_refusal(pair, support, support.in_lone_stratum, ""))
+            raise EmptyCellsError(_refusal(pair, support.in_lone_stratum, ""))
         kept = (
             ~support.one_sided
             if self.empty_cells == "restrict"
@@ -152,41 +160,30 @@ class Strata:
         rng: np.random.Generator,
         seed: int,
     ) -> tuple[WorldMeans, Effect]:
+        """All cells of the table are drawn, whichever groups are asked about: effects of different
+        groups then share the draws of the rows they share."""
         assert self.replicates is not None
-        if pair.model.weights is not None:
-            raise ValueError(
-                "weighted tables have closed-form standard errors only: replicates=None"
-            )
-        size, total = whole.saturated.weight, pair.by_profile(pair.sums.wy)
-        squares, shape = pair.by_profile(pair.sums.w2y2), whole.saturated.weight.shape
-        group = np.repeat((0, 1), shape[1])
-        variance = within_variance(
-            size.ravel(), size.ravel(), total.ravel(), squares.ravel(), group
-        )
-        block = max(1, REPLICATES_AT_ONCE // size.size)
+        cells = pair.cells
+        size, total = cells.sums.rows, cells.sums.wy
+        variance = within_variance(size, size, total, cells.sums.w2y2, cells.group)
+        seen, shape = pair.by_profile(pair.sums.rows) > 0, whole.saturated.weight.shape
+        collapse = _collapse(pair)
+        block = max(1, REPLICATES_AT_ONCE // len(cells))
         drawn, gaps = [], []
         for start in range(0, self.replicates, block):
             draws = min(block, self.replicates - start)
-            cells = bayesian_cells(
-                size.ravel(),
-                total.ravel(),
-                variance,
-                binary=pair.cells.is_binary,
-                draws=draws,
-                rng=rng,
+            of_cells = bayesian_cells(
+                size, total, variance, binary=cells.is_binary, draws=draws, rng=rng
             )
-            weight, sums = (part.reshape(draws, *shape) for part in cells)
-            outcome = np.where(
-                size > 0,
-                np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0),
-                whole.saturated.outcome,
-            )
+            weight, sums = ((part @ collapse).reshape(draws, *shape) for part in of_cells)
+            means = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
+            outcome = np.where(seen, means, whole.saturated.outcome)
             kept = pieces.kept
             replicate = Saturated(weight[..., kept], outcome[..., kept], pieces.saturated.stratum)
             drawn.append(_with_everyone(replicate))
             plain = sums.sum(axis=-1) / weight.sum(axis=-1)
             gaps.append(plain[:, 1] - plain[:, 0])
-        basis = Basis(pair.cells.fingerprint, "replicates", seed=f"{seed}/{self.replicates}")
+        basis = Basis(cells.fingerprint, "replicates", seed=f"{seed}/{self.replicates}")
         return _from_replicates(np.concatenate(drawn), np.concatenate(gaps), pieces, whole, basis)
 
     def _diagnostics(self, pair: CellPair, support: Support, pieces: CellPieces) -> Diagnostics:
@@ -194,9 +191,14 @@ class Strata:
             estimator=str(self),
             rows=pair.account,
             overlap=_overlap(pieces, support.share_outside),
-            assumptions=(*ASSUMPTIONS, *self._fill_assumption(support)),
+            assumptions=(*self._assumptions(support), *self._fill_assumption(support)),
             notes=self._notes(pair, support, pieces),
         )
+
+    def _assumptions(self, support: Support) -> tuple[str, ...]:
+        if self.empty_cells == "restrict" and support.one_sided.any():
+            return *ASSUMPTIONS[:-1], "the answer is about people with a counterpart only"
+        return ASSUMPTIONS
 
     def _fill_assumption(self, support: Support) -> tuple[str, ...]:
         if not support.one_sided.any():
@@ -230,7 +232,7 @@ class Strata:
             }[self._strata_policy]
             notes.append(f"{share} only: {done}")
         small = int(np.sum(pair.sums.rows <= 2))
-        if small:
+        if small and (self.replicates is None or not pair.cells.is_binary):
             notes.append(
                 f"{small:,} of {len(pair.index):,} cells hold one or two rows; their "
                 "variance is borrowed from their group's"
@@ -263,6 +265,17 @@ def support_of(pair: CellPair) -> Support:
     starts = np.flatnonzero(np.diff(stratum, prepend=-1))
     lone = (np.add.reduceat(weight, starts, axis=1) == 0).any(axis=0)
     return Support((weight == 0).any(axis=0), lone[stratum], weight.sum(axis=0))
+
+
+def _check_sizes(pair: CellPair) -> None:
+    """One person says nothing about how much people vary."""
+    rows = np.bincount(pair.group, pair.sums.rows * (pair.sums.w > 0), minlength=2)
+    for role, name in enumerate(("reference", "comparison")):
+        if rows[role] < FEWEST_ROWS:
+            raise OverlapError(
+                f"the {name} group has {rows[role]:.0f} row; at least {FEWEST_ROWS} are needed to "
+                "tell how sure one can be of its mean"
+            )
 
 
 def _pieces(pair: CellPair, kept: Mask, weight: Array, outcome: Array) -> CellPieces:
@@ -315,31 +328,45 @@ def _from_replicates(
 
 
 def _overlap(pieces: CellPieces, share_outside: float) -> Overlap:
-    """How much are a group's rows worth, made to look like the other? The worst of both ways."""
+    """How much are a group's rows worth, weighted as some world asks? The worst of all worlds."""
     strained = []
     sums, group, profile = pieces.pair.sums, pieces.pair.group, pieces.pair.profile
-    for i in (0, 1):
-        weights = np.zeros(len(pieces.kept))
-        weights[pieces.kept] = pieces.weights(i, 1 - i, 1 - i)
-        inside = group == i
-        on_rows, rows = weights[profile[inside]], sums.rows[inside]
-        total, squares = (on_rows * rows).sum(), (on_rows**2 * rows).sum()
+    for i, j, k in ((i, 1 - i, k) for i in (0, 1) for k in (0, 1)):
+        ratio = np.zeros(len(pieces.kept))
+        ratio[pieces.kept] = pieces.weights(i, j, k)
+        inside = (group == i) & (sums.w > 0)
+        on_rows = ratio[profile[inside]]
+        total = float(on_rows @ sums.w[inside])
+        squares = float(on_rows**2 @ sums.w2[inside])
         if squares > 0:
-            strained.append((total**2 / squares, int(rows.sum()), on_rows.max() / total))
+            of_rows = int(sums.rows[inside].sum())
+            per_row = on_rows * sums.w[inside] / np.maximum(sums.rows[inside], 1)
+            strained.append((total**2 / squares, of_rows, float(per_row.max()) / total))
     if not strained:
         return Overlap(share_outside_support=share_outside)
-    effective, of_rows, largest = min(strained, key=lambda found: found[0] / found[1])
-    return Overlap(share_outside, float(effective), of_rows, float(largest))
+    effective, of_rows, _ = min(strained, key=lambda found: found[0] / found[1])
+    return Overlap(share_outside, effective, of_rows, max(found[2] for found in strained))
 
 
-def _refusal(pair: CellPair, support: Support, where: Mask, kind: str) -> str:
-    weight = np.where(where, support.weight, 0.0)
-    worst = np.argsort(-weight, kind="stable")[: min(WORST_CELLS_NAMED, int(where.sum()))]
-    named = "; ".join(f"{pair.describe(p)} ({weight[p]:g} rows)" for p in worst)
-    share = weight.sum() / support.weight.sum()
+def _collapse(pair: CellPair) -> sparse.csr_array:
+    """The matrix that adds the cells of the whole table up to those of the two groups' profiles."""
+    profiles = len(pair.stratum)
+    at = pair.group.astype(np.int64) * profiles + pair.profile
+    shape = (len(pair.cells), 2 * profiles)
+    return sparse.csr_array((np.ones(len(at)), (pair.index, at)), shape=shape)
+
+
+def _refusal(pair: CellPair, where: Mask, kind: str) -> str:
+    rows = pair.by_profile(pair.sums.rows).sum(axis=0)
+    lost = np.where(where, rows, 0.0)
+    worst = np.argsort(-lost, kind="stable")[: min(WORST_CELLS_NAMED, int(where.sum()))]
+    named = "; ".join(f"{pair.describe(p)} ({lost[p]:,.0f} rows)" for p in worst)
+    share = lost.sum() / rows.sum()
+    count = int(where.sum())
+    many = f"{count:,} combinations of" if count > 1 else "one combination of"
     return (
-        f"{int(where.sum()):,} combinations of {kind}confounders, with {share:.1%} of the rows, "
-        f"are seen in one group only, for instance {named}. Choose what to do: "
+        f"{many} {kind}confounders, with {share:.1%} of the rows, {'are' if count > 1 else 'is'} "
+        f"seen in one group only, for instance {named}. Choose what to do: "
         "Strata(empty_cells='restrict') compares where both groups are seen, a model given as "
         "empty_cells fills in its own predictions, DoublyRobust() smooths over the gaps; or use "
         "fewer or coarser columns"

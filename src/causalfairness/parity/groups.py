@@ -158,6 +158,9 @@ def _given(groups: Sequence[Any]) -> list[Any]:
         raise RoleError(f"groups is a list of groups, got the text {groups!r}; write [{groups!r}]")
     if not len(groups):
         raise RoleError("groups is empty; name at least one, or take all with groups=None")
+    for at, group in enumerate(groups):
+        if group in groups[:at]:
+            raise RoleError(f"group {group!r} is named twice")
     return [*groups]
 
 

@@ -8,6 +8,7 @@ from causalfairness.tables.cells import CellPair, Cells, CellSums
 from causalfairness.tables.columns import Column
 from causalfairness.tables.missing import Missing, RowAccount
 from causalfairness.tables.rows import RowPair, Rows
+from causalfairness.tables.source import only_columns
 from causalfairness.tables.table import Table, open_table
 from causalfairness.tables.target import Of
 
@@ -22,5 +23,6 @@ __all__ = [
     "RowPair",
     "Rows",
     "Table",
+    "only_columns",
     "open_table",
 ]

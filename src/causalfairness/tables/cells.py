@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.errors import OutcomeError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import Column
 from causalfairness.tables.fingerprint import identify_cells
@@ -34,6 +35,7 @@ from causalfairness.tables.target import Target, check_varies
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
+OFFSET = 1e-4  # share of the variance that may be lost to the size of the values
 ROUNDING = 1e-12  # relative size of what long sums lose to rounding
 
 
@@ -177,6 +179,18 @@ class CellPair:
         same = np.ptp(mean) <= ROUNDING * np.abs(mean).max()
         if same and within.max() <= ROUNDING * sums.w2y2[filled].max():
             check_varies(mean[0], mean[0], self.cells.target)
+        self._check_offset(sums)
+
+    def _check_offset(self, sums: CellSums) -> None:
+        """Sums of squares say nothing about variation that is tiny beside the values themselves."""
+        mean = float(sums.wy.sum() / sums.w.sum())
+        spread = float(sums.w2y2.sum() / sums.w2.sum() - (sums.w2y.sum() / sums.w2.sum()) ** 2)
+        if mean**2 * np.finfo(float).eps > OFFSET * max(spread, 0.0):
+            raise OutcomeError(
+                f"the values of column {self.cells.target.column!r} lie around {mean:g} and vary "
+                "too little beside that to be told apart in sums; subtract a constant from the "
+                "column first, which changes no effect"
+            )
 
     def describe(self, profile: int) -> str:
         """Which values does this profile have, in words?"""

@@ -7,7 +7,7 @@ stay where they are: only the columns with a role, or the counts made of them, a
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -59,6 +59,16 @@ def check_columns(frame: Frame, wanted: Iterable[str]) -> None:
                 else f"it has {', '.join(map(repr, present[:20])) or 'no columns at all'}"
             )
             raise ColumnNotFoundError(f"the data has no column {column!r}; {hint}")
+
+
+def only_columns(native: Any, names: Sequence[str]) -> Any:
+    """What do these columns hold, in this order, in the library the frame came in?
+
+    >>> import pyarrow
+    >>> only_columns(pyarrow.table({"age": [31], "sex": ["F"]}), ["sex", "age"]).column_names
+    ['sex', 'age']
+    """
+    return nw.from_native(native, eager_only=True).select(*names).to_native()
 
 
 def collect(frame: Frame) -> nw.DataFrame[Any]:
