@@ -7,7 +7,23 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom
 
+import causalfairness as cf
+
 PARTS = ("total", "direct", "indirect", "spurious")
+NORTHPOINTE = cf.StandardFairnessModel(  # the question of the business-necessity paper
+    protected="race",
+    reference="Caucasian",
+    comparison=None,
+    confounders=["age", "sex"],
+    mediators=[
+        "juv_fel_count",
+        "juv_misd_count",
+        "juv_other_count",
+        "priors_count",
+        "c_charge_degree",
+    ],
+    outcome="two_year_recid",
+)
 ALL_WORLDS = tuple(product((0, 1), (0, 1), (0, 1, "everyone")))
 
 

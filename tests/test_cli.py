@@ -356,7 +356,6 @@ def test_a_process_answers_and_fails_like_the_library():
     assert "\x1b" not in failed.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of a shell")
 def test_a_pipe_that_closes_early_is_no_crash():
     command = f"{sys.executable} -W error -m causalfairness.cli {{}} | head -1"
     for words in ("datasets adult", "datasets --json", "decompose --help"):

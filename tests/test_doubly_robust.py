@@ -21,7 +21,7 @@ from causalfairness.estimators.learners import Learner, fit
 from causalfairness.estimators.nuisance import Candidates, Sample, fit_nuisance
 from causalfairness.estimators.one_step import Guard, one_step
 from causalfairness.tables import open_table
-from judging import PARTS, errors_in_standard_errors, gap_between_sum_and_total
+from judging import NORTHPOINTE, PARTS, errors_in_standard_errors, gap_between_sum_and_total
 
 WORLDS = cf.datasets.worlds.WORLDS
 PLAIN = DoublyRobust(outcome=LinearRegression(), group=LogisticRegression(C=1e6))
@@ -269,21 +269,7 @@ def exploding_propensity():
 
 
 def test_exploding_weights_are_clipped_or_refused_and_said():
-    compas = cf.datasets.load_compas(propublica_filter=False)
-    model = cf.StandardFairnessModel(
-        protected="race",
-        reference="Caucasian",
-        comparison=None,
-        confounders=["age", "sex"],
-        mediators=[
-            "juv_fel_count",
-            "juv_misd_count",
-            "juv_other_count",
-            "priors_count",
-            "c_charge_degree",
-        ],
-        outcome="two_year_recid",
-    )
+    compas, model = cf.datasets.load_compas(propublica_filter=False), NORTHPOINTE
     guarded = cf.decompose_disparity(
         compas, model, estimator=DoublyRobust(group=exploding_propensity())
     )

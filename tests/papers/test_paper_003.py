@@ -4,13 +4,15 @@ Numbers cite `paper_003_compas` of the reference file: percent, with the half wi
 interval. The paper's Ctf-IE and Ctf-SE run from x1 to x0.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import causalfairness as cf
 from causalfairness.estimators import DoublyRobust
-from judging import gap_between_sum_and_total
+from judging import NORTHPOINTE, gap_between_sum_and_total
 
 PRINTED = {
     "outcome": {
@@ -25,21 +27,7 @@ PRINTED = {
     },
 }
 TOTAL = {"outcome": 8.64, "prediction": 16.94}
-MODEL = cf.StandardFairnessModel(
-    protected="race",
-    reference="Caucasian",
-    comparison=None,
-    confounders=["age", "sex"],
-    mediators=[
-        "juv_fel_count",
-        "juv_misd_count",
-        "juv_other_count",
-        "priors_count",
-        "c_charge_degree",
-    ],
-    outcome="two_year_recid",
-    prediction="northpointe",
-)
+MODEL = replace(NORTHPOINTE, prediction="northpointe")
 
 
 @pytest.fixture(scope="module")
