@@ -26,14 +26,14 @@ KEYS = "grp, c1, c2, m1, m2"  # 2 x 8 x 7 x 16 x 8 = 14,336 cells
 
 
 def write_rows(path: Path, rows: int) -> None:
-    """Rows with every cell filled and an outcome that depends on all columns."""
+    """Rows as surveys have them, words beside numbers, with every cell filled."""
     import duckdb
 
     duckdb.sql(f"""
         COPY (
             SELECT CASE WHEN h % 5 < 2 THEN 'a' ELSE 'b' END AS grp,
-                   (h >> 8) % 8 AS c1, (h >> 16) % 7 AS c2,
-                   (h >> 24) % 16 AS m1, (h >> 32) % 8 AS m2,
+                   'schooling ' || (h >> 8) % 8 AS c1, (h >> 16) % 7 AS c2,
+                   (h >> 24) % 16 AS m1, 'occupation ' || (h >> 32) % 8 AS m2,
                    CAST((h >> 40) % 100 < 20 + (h >> 24) % 16 + 3 * ((h >> 8) % 8)
                         + CASE WHEN h % 5 < 2 THEN 0 ELSE 10 END AS INTEGER) AS y
             FROM (SELECT hash(range) AS h FROM range({rows}))
@@ -85,6 +85,7 @@ def measure(size: str) -> Iterator[Finding]:
         ratio = times["ours"] / times["bare"]
         yield Finding(f"{name} / bare GROUP BY", ratio, "x", "<= 1.5", ratio <= 1.5)
         if "pandas" in times:
+            yield Finding("pandas groupby", times["pandas"], "s")
             gain = times["pandas"] / times["ours"]
             yield Finding(f"pandas groupby / {name}", gain, "x", ">= 5", gain >= 5)
         peak = peak_megabytes(decompose, str(path))

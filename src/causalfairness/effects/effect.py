@@ -13,6 +13,7 @@ refuse to combine.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from typing import Literal
 
@@ -70,7 +71,7 @@ class Effect:
     basis: Basis
     assumptions: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def standard_error(self) -> float:
         """How far is the estimate from the truth, typically?"""
         return float(np.linalg.norm(self.spread))
