@@ -36,7 +36,7 @@ from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH = 6.4  # inches
 ROW, MARGIN = 0.3, 0.8  # inches
-NAMES = 0.34  # of the width of the picture, at most, for the names
+NAMES = 0.4  # of the width of the picture, at most, for the names
 SMALLEST = 4.0  # points
 APART = 0.4  # rows between two groups of rows
 HALF = 0.36  # of the size of text: half the height of a digit
