@@ -142,10 +142,15 @@ class EffectTable:
 def decimals(errors: Iterable[float], *, least: int) -> int:
     """How many decimals does it take to see the smallest of these standard errors?
 
+    One below a hundredth of the largest has no say: seven digits of everything for its sake.
+
     >>> decimals([0.02, 0.005], least=3), decimals([3e-9], least=3), decimals([0.0], least=3)
     (3, 9, 3)
+    >>> decimals([0.02, 1e-8], least=3)
+    3
     """
-    smallest = min((error for error in errors if error > 0), default=1.0)
+    known = [error for error in errors if error > 0]
+    smallest = min((error for error in known if error >= 0.01 * max(known)), default=1.0)
     return min(15, max(least, least - 3 - math.floor(math.log10(smallest))))
 
 

@@ -13,7 +13,8 @@ from causalfairness.errors import GroupNotFoundError, OutcomeError, WeightError
 from causalfairness.estimators.doubly_robust import DoublyRobust
 from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.protocol import Estimator
-from causalfairness.estimators.strata import Strata, support_of
+from causalfairness.estimators.strata import Strata
+from causalfairness.estimators.support import support_of
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Cells, Of, Table
 

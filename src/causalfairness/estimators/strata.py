@@ -7,30 +7,37 @@ is an explicit choice, because the parts add up to the gap under any fill: addin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from causalfairness.effects import Basis, Diagnostics, Effect, Estimate, Overlap, WorldMeans
+from causalfairness.effects import Basis, Diagnostics, Effect, Estimate, WorldMeans
 from causalfairness.effects.world_means import pool
-from causalfairness.errors import EmptyCellsError, OverlapError, WeightError
+from causalfairness.errors import EmptyCellsError, RoleError, WeightError
 from causalfairness.estimators.fills import evaluate, fit_additive
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.estimators.saturated import CellPieces, Saturated, within_variance
+from causalfairness.estimators.smoothing import smooth
+from causalfairness.estimators.support import (
+    Support,
+    check_sizes,
+    overlap_of,
+    refusal,
+    support_of,
+)
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import bayesian_cells
 from causalfairness.tables import CellPair, Cells, Of, Table
+from causalfairness.tables.coarsening import Bins, Cuts, bin_names, check_bins
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 EmptyCells = Literal["refuse", "restrict", "regression", "zero"] | Callable[[Any], Any]
 EmptyStrata = Literal["refuse", "restrict", "zero"]
-WORST_CELLS_NAMED = 3
-FEWEST_ROWS = 2
 REPLICATES_AT_ONCE = 2_000_000  # cell draws held in memory together
 
 
@@ -47,6 +54,10 @@ class Strata:
     follows `empty_cells` and refuses for the two fills. `replicates` replaces the closed-form
     standard errors by that many Bayesian-bootstrap draws.
 
+    `bins` counts columns of numbers in bins: a number of quantile bins, or cut points. `smoothing`
+    lets small cells lean on their neighbors with that many pseudo-rows; what the groups' means
+    lose by it is the effect `misfit`.
+
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.binary()
     >>> data = world.draw(2_000, seed=0)
@@ -58,6 +69,8 @@ class Strata:
     empty_cells: EmptyCells = "refuse"
     empty_strata: EmptyStrata | None = None
     replicates: int | None = None
+    bins: Mapping[str, Bins] | None = None
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         words = ("refuse", "restrict", "regression", "zero")
@@ -71,6 +84,20 @@ class Strata:
             )
         if self.replicates is not None and self.replicates < 2:
             raise ValueError(f"replicates must be None or at least 2; found {self.replicates!r}")
+        check_bins(self.bins or {})
+        if self.bins and callable(self.empty_cells):
+            raise ValueError(
+                "a model cannot be asked about bins; leave out bins, or choose another empty_cells"
+            )
+        if not 0 <= self.smoothing < np.inf:
+            raise ValueError(
+                f"smoothing is a number of pseudo-rows, 0 or more; found {self.smoothing!r}"
+            )
+        if self.smoothing and "restrict" in (self.empty_cells, self.empty_strata):
+            raise ValueError(
+                "smoothing and restricting to common support leave one remainder with two "
+                "meanings; choose one of them"
+            )
 
     def __str__(self) -> str:
         cells = self.empty_cells
@@ -82,37 +109,53 @@ class Strata:
             settings.append(f"empty_strata={self.empty_strata!r}")
         if self.replicates is not None:
             settings.append(f"replicates={self.replicates}")
+        if self.bins:
+            settings.append(f"bins={dict(self.bins)}")
+        if self.smoothing:
+            settings.append(f"smoothing={self.smoothing:g}")
         return f"Strata({', '.join(settings)})"
 
-    def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Cells:
+    def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Counts:
         """How many people are in each cell?"""
         if self.replicates is not None and model.weights is not None:
             raise WeightError(
                 "weighted tables have closed-form standard errors only; leave out replicates, or "
                 f"the weights column {model.weights!r}"
             )
-        return table.cells(model, of)
+        self._check_binned(model)
+        coarse, cuts = table.coarsened(self.bins or {})
+        return Counts(coarse.cells(model, of), cuts)
 
     def estimate(
-        self, reading: Cells, model: StandardFairnessModel, *, workers: int, seed: int
+        self, reading: Counts, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means, by counting?"""
-        pair = reading.pair(model)
-        _check_sizes(pair)
-        weight, total = pair.by_profile(pair.sums.w), pair.by_profile(pair.sums.wy)
+        pair = reading.cells.pair(model)
+        check_sizes(pair)
         support = support_of(pair)
         kept = self._kept(pair, support)
-        outcome = self._filled(pair, weight, total, kept)
-        pieces = _pieces(pair, kept, weight, outcome)
+        weight = pair.by_profile(pair.sums.w)
+        filled = self._filled(pair, weight, kept)
         everyone = np.ones(len(pair.stratum), dtype=bool)
-        whole = pieces if kept.all() else _pieces(pair, everyone, weight, outcome)
+        whole = _pieces(pair, everyone, Saturated(weight, filled.outcome, pair.stratum))
+        pieces = _pieces(pair, kept, self._smoothed(whole.saturated, filled.guess, pair))
         if self.replicates is None:
             means, raw_gap = _closed_form(pair, pieces, whole)
         else:
             rng = np.random.default_rng(seed)
-            means, raw_gap = self._resampled(pair, pieces, whole, rng, seed)
-        diagnostics = self._diagnostics(pair, support, pieces)
-        return Estimate(means, raw_gap, diagnostics)
+            means, raw_gap = self._resampled(pair, pieces, whole, filled.guess, rng, seed)
+        diagnostics = self._diagnostics(pair, support, pieces, reading.cuts)
+        remainder: Literal["misfit", "outside_support"]
+        remainder = "misfit" if self.smoothing else "outside_support"
+        return Estimate(means, raw_gap, diagnostics, remainder)
+
+    def _check_binned(self, model: StandardFairnessModel) -> None:
+        for column in self.bins or {}:
+            if column not in (*model.confounders, *model.mediators):
+                raise RoleError(
+                    f"bins names {column!r}, which is neither a confounder nor a mediator; only "
+                    "these are counted by"
+                )
 
     @property
     def _strata_policy(self) -> EmptyStrata:
@@ -124,9 +167,9 @@ class Strata:
 
     def _kept(self, pair: CellPair, support: Support) -> Mask:
         if self.empty_cells == "refuse" and support.one_sided.any():
-            raise EmptyCellsError(_refusal(pair, support.one_sided, "mediators and "))
+            raise EmptyCellsError(refusal(pair, support.one_sided, "mediators and "))
         if self._strata_policy == "refuse" and support.in_lone_stratum.any():
-            raise EmptyCellsError(_refusal(pair, support.in_lone_stratum, ""))
+            raise EmptyCellsError(refusal(pair, support.in_lone_stratum, ""))
         kept = (
             ~support.one_sided
             if self.empty_cells == "restrict"
@@ -141,22 +184,33 @@ class Strata:
             )
         return kept
 
-    def _filled(self, pair: CellPair, weight: Array, total: Array, kept: Mask) -> Array:
+    def _filled(self, pair: CellPair, weight: Array, kept: Mask) -> Filled:
         """The mean outcome of every group in every profile, observed or filled."""
+        total = pair.by_profile(pair.sums.wy)
         outcome = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
         empty = (weight == 0) & kept
-        if not empty.any() or self.empty_cells == "zero":
-            return outcome
+        fills = empty.any() and self.empty_cells != "zero"
+        if not (fills or self.smoothing):
+            return Filled(outcome, outcome)
         if callable(self.empty_cells):
             known = [evaluate(self.empty_cells, pair.features(g), pair.model) for g in (0, 1)]
-            return np.where(empty, np.stack(known), outcome)
-        return np.where(empty, fit_additive(pair, weight, outcome), outcome)
+            guess = np.stack(known)
+        else:
+            guess = fit_additive(pair, weight, outcome)
+        return Filled(np.where(empty, guess, outcome) if fills else outcome, guess)
+
+    def _smoothed(self, cells: Saturated, guess: Array, pair: CellPair) -> Saturated:
+        if not self.smoothing:
+            return cells
+        per_row = pair.sums.w.sum() / pair.sums.rows.sum()
+        return smooth(cells, self.smoothing * float(per_row), guess)
 
     def _resampled(
         self,
         pair: CellPair,
         pieces: CellPieces,
         whole: CellPieces,
+        guess: Array,
         rng: np.random.Generator,
         seed: int,
     ) -> tuple[WorldMeans, Effect]:
@@ -178,21 +232,26 @@ class Strata:
             weight, sums = ((part @ collapse).reshape(draws, *shape) for part in of_cells)
             means = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
             outcome = np.where(seen, means, whole.saturated.outcome)
-            kept = pieces.kept
-            replicate = Saturated(weight[..., kept], outcome[..., kept], pieces.saturated.stratum)
-            drawn.append(_with_everyone(replicate))
+            replicate = Saturated(weight, outcome, whole.saturated.stratum)
+            drawn.append(_with_everyone(_only(self._smoothed(replicate, guess, pair), pieces.kept)))
             plain = sums.sum(axis=-1) / weight.sum(axis=-1)
             gaps.append(plain[:, 1] - plain[:, 0])
         basis = Basis(cells.fingerprint, "replicates", seed=f"{seed}/{self.replicates}")
         return _from_replicates(np.concatenate(drawn), np.concatenate(gaps), pieces, whole, basis)
 
-    def _diagnostics(self, pair: CellPair, support: Support, pieces: CellPieces) -> Diagnostics:
+    def _diagnostics(
+        self, pair: CellPair, support: Support, pieces: CellPieces, cuts: Cuts
+    ) -> Diagnostics:
         return Diagnostics(
             estimator=str(self),
             rows=pair.account,
-            overlap=_overlap(pieces, support.share_outside),
-            assumptions=(*self._assumptions(support), *self._fill_assumption(support)),
-            notes=self._notes(pair, support, pieces),
+            overlap=overlap_of(pieces, support.share_outside),
+            assumptions=(
+                *self._assumptions(support),
+                *self._fill_assumption(support),
+                *(f"within a bin, {column} makes no further difference" for column in cuts),
+            ),
+            notes=(*self._notes(pair, support), *self._said_of_choices(cuts)),
         )
 
     def _assumptions(self, support: Support) -> tuple[str, ...]:
@@ -209,7 +268,21 @@ class Strata:
             return ("where a group has no rows, its mean is the given model's value",)
         return ()
 
-    def _notes(self, pair: CellPair, support: Support, pieces: CellPieces) -> tuple[str, ...]:
+    def _said_of_choices(self, cuts: Cuts) -> tuple[str, ...]:
+        notes = [
+            f"{column} is counted in {len(at) + 1} bins: {', '.join(bin_names(at))}"
+            for column, at in cuts.items()
+        ]
+        if self.smoothing:
+            towards = "the given model's value" if callable(self.empty_cells) else "an additive fit"
+            notes.append(
+                f"cells are smoothed with {self.smoothing:g} pseudo-rows, mediators towards both "
+                f"groups pooled and outcomes towards {towards}: small cells are less noisy and "
+                "somewhat biased, and standard errors do not know of the bias"
+            )
+        return tuple(notes)
+
+    def _notes(self, pair: CellPair, support: Support) -> tuple[str, ...]:
         notes = []
         if support.one_sided.any():
             share = (
@@ -240,48 +313,29 @@ class Strata:
         return tuple(notes)
 
 
-@dataclass(frozen=True, eq=False)
-class Support:
-    """Which profiles are seen in one group only, and how many people are in them?"""
+class Counts(NamedTuple):
+    """How many people are in each cell, and where were columns of numbers cut into bins?"""
 
-    one_sided: Mask  # per profile
-    in_lone_stratum: Mask  # per profile: its stratum is seen in one group only
-    weight: Array  # per profile, both groups
-
-    @property
-    def share_outside(self) -> float:
-        """What share of people has no counterpart with the same values?"""
-        return float(self.weight[self.one_sided].sum() / self.weight.sum())
-
-    @property
-    def share_in_lone_strata(self) -> float:
-        """What share of people has confounders that the other group never has?"""
-        return float(self.weight[self.in_lone_stratum].sum() / self.weight.sum())
+    cells: Cells
+    cuts: Cuts
 
 
-def support_of(pair: CellPair) -> Support:
-    """Where do the two groups meet?"""
-    weight, stratum = pair.by_profile(pair.sums.w), pair.stratum
-    starts = np.flatnonzero(np.diff(stratum, prepend=-1))
-    lone = (np.add.reduceat(weight, starts, axis=1) == 0).any(axis=0)
-    return Support((weight == 0).any(axis=0), lone[stratum], weight.sum(axis=0))
+class Filled(NamedTuple):
+    """What is each group's mean in each profile, and what would be guessed without looking?"""
+
+    outcome: Array
+    guess: Array
 
 
-def _check_sizes(pair: CellPair) -> None:
-    """One person says nothing about how much people vary."""
-    rows = np.bincount(pair.group, pair.sums.rows * (pair.sums.w > 0), minlength=2)
-    for role, name in enumerate(("reference", "comparison")):
-        if rows[role] < FEWEST_ROWS:
-            raise OverlapError(
-                f"the {name} group has {rows[role]:.0f} row; at least {FEWEST_ROWS} are needed to "
-                "tell how sure one can be of its mean"
-            )
+def _pieces(pair: CellPair, kept: Mask, cells: Saturated) -> CellPieces:
+    return CellPieces(pair, kept, _only(cells, kept))
 
 
-def _pieces(pair: CellPair, kept: Mask, weight: Array, outcome: Array) -> CellPieces:
-    _, stratum = np.unique(pair.stratum[kept], return_inverse=True)
-    saturated = Saturated(weight[:, kept], outcome[:, kept], stratum.reshape(-1))
-    return CellPieces(pair, kept, saturated)
+def _only(cells: Saturated, kept: Mask) -> Saturated:
+    if kept.all():
+        return cells
+    _, stratum = np.unique(cells.stratum[kept], return_inverse=True)
+    return Saturated(cells.weight[..., kept], cells.outcome[..., kept], stratum.reshape(-1))
 
 
 def _closed_form(
@@ -327,47 +381,9 @@ def _from_replicates(
     return WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS)), raw_gap
 
 
-def _overlap(pieces: CellPieces, share_outside: float) -> Overlap:
-    """How much are a group's rows worth, weighted as some world asks? The worst of all worlds."""
-    strained = []
-    sums, group, profile = pieces.pair.sums, pieces.pair.group, pieces.pair.profile
-    for i, j, k in ((i, 1 - i, k) for i in (0, 1) for k in (0, 1)):
-        ratio = np.zeros(len(pieces.kept))
-        ratio[pieces.kept] = pieces.weights(i, j, k)
-        inside = (group == i) & (sums.w > 0)
-        on_rows = ratio[profile[inside]]
-        total = float(on_rows @ sums.w[inside])
-        squares = float(on_rows**2 @ sums.w2[inside])
-        if squares > 0:
-            of_rows = int(sums.rows[inside].sum())
-            per_row = on_rows * sums.w[inside] / np.maximum(sums.rows[inside], 1)
-            strained.append((total**2 / squares, of_rows, float(per_row.max()) / total))
-    if not strained:
-        return Overlap(share_outside_support=share_outside)
-    effective, of_rows, _ = min(strained, key=lambda found: found[0] / found[1])
-    return Overlap(share_outside, effective, of_rows, max(found[2] for found in strained))
-
-
 def _collapse(pair: CellPair) -> sparse.csr_array:
     """The matrix that adds the cells of the whole table up to those of the two groups' profiles."""
     profiles = len(pair.stratum)
     at = pair.group.astype(np.int64) * profiles + pair.profile
     shape = (len(pair.cells), 2 * profiles)
     return sparse.csr_array((np.ones(len(at)), (pair.index, at)), shape=shape)
-
-
-def _refusal(pair: CellPair, where: Mask, kind: str) -> str:
-    rows = pair.by_profile(pair.sums.rows).sum(axis=0)
-    lost = np.where(where, rows, 0.0)
-    worst = np.argsort(-lost, kind="stable")[: min(WORST_CELLS_NAMED, int(where.sum()))]
-    named = "; ".join(f"{pair.describe(p)} ({lost[p]:,.0f} rows)" for p in worst)
-    share = lost.sum() / rows.sum()
-    count = int(where.sum())
-    many = f"{count:,} combinations of" if count > 1 else "one combination of"
-    return (
-        f"{many} {kind}confounders, with {share:.1%} of the rows, {'are' if count > 1 else 'is'} "
-        f"seen in one group only, for instance {named}. Choose what to do: "
-        "Strata(empty_cells='restrict') compares where both groups are seen, a model given as "
-        "empty_cells fills in its own predictions, DoublyRobust() smooths over the gaps; or use "
-        "fewer or coarser columns"
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -10,6 +11,7 @@ import numpy as np
 
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Cells
+from causalfairness.tables.coarsening import Bins, Cuts, coarsen
 from causalfairness.tables.columns import column_of
 from causalfairness.tables.counting import count_cells
 from causalfairness.tables.groups import GroupLabel, label_groups
@@ -47,6 +49,17 @@ class Table:
         with reading():
             check_columns(self.frame, model.role_columns)
             return count_cells(self.frame, model, target_of(model, of), self.missing)
+
+    def coarsened(self, bins: Mapping[str, Bins]) -> tuple[Table, Cuts]:
+        """What is the table with these columns cut into bins, and where were they cut?
+
+        >>> import pyarrow as pa
+        >>> open_table(pa.table({"age": [20, 30, 40, 50]})).coarsened({"age": 2})[1]
+        {'age': (35.0,)}
+        """
+        with reading():
+            frame, cuts = coarsen(self.frame, bins)
+        return replace(self, frame=frame), cuts
 
     def groups(self, model: StandardFairnessModel) -> tuple[GroupLabel, ...]:
         """Which groups do the protected columns make?"""
