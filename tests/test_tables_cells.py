@@ -15,6 +15,7 @@ import causalfairness as cf
 from causalfairness.effects import Effect
 from causalfairness.errors import MixedBasisError
 from causalfairness.estimators import Strata
+from causalfairness.estimators.strata import Counts
 from causalfairness.tables import open_table
 from forms import (
     assert_same_cells,
@@ -54,12 +55,12 @@ def test_real_data_give_the_same_cells_and_answer_in_every_form(case, tmp_path):
     forms = every_form(table, tmp_path)
     expected = cells_of(forms.pop("pandas"), model, missing=missing)
     strata = Strata(empty_cells="restrict")  # a few combinations of Adult are one-sided
-    answer = strata.estimate(expected, model, workers=1, seed=0)
+    answer = strata.estimate(Counts(expected, {}), model, workers=1, seed=0)
     assert answer.raw_gap.value != 0
     for name, data in forms.items():
         cells = cells_of(data, model, missing=missing)
         assert_same_cells(cells, expected)
-        found = strata.estimate(cells, model, workers=1, seed=0)
+        found = strata.estimate(Counts(cells, {}), model, workers=1, seed=0)
         np.testing.assert_allclose(
             found.world_means.values, answer.world_means.values, rtol=1e-12, err_msg=name
         )

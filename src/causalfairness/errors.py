@@ -57,6 +57,10 @@ class OutcomeError(CausalFairnessError):
     """The outcome is neither binary nor numeric, or it never varies."""
 
 
+class ConstantPredictionError(OutcomeError):
+    """The prediction is the same for everyone, so there is no error-rate gap to explain."""
+
+
 class WeightError(CausalFairnessError):
     """Row weights must be numbers, none negative, not all zero in a group."""
 
@@ -87,3 +91,23 @@ class LearnerError(CausalFairnessError):
 
 class DatasetError(CausalFairnessError):
     """A bundled data set is unknown, damaged, or was asked for in an unknown form."""
+
+
+class MechanismError(CausalFairnessError):
+    """A mechanism cannot describe its node, or cannot have produced what was observed."""
+
+
+class TooFewRowsError(CausalFairnessError):
+    """There are fewer rows than a mechanism needs to be learned."""
+
+
+class InterventionError(CausalFairnessError):
+    """An intervention cannot be carried out on this data."""
+
+
+class TrustError(CausalFairnessError):
+    """A file holds objects that can run code, and nobody said that it is to be trusted."""
+
+
+class PathError(CausalFairnessError):
+    """An arrow or a path that was asked about is not in the graph, or leads nowhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -70,36 +70,19 @@ class EffectTable:
 
     def to_pandas(self) -> Any:
         """What is in the table, as a pandas data frame?"""
-        import pandas
-
-        return pandas.DataFrame.from_records(self.to_records())
+        return as_pandas(self.to_records())
 
     def to_polars(self) -> Any:
         """What is in the table, as a polars data frame?"""
-        import polars
-
-        return polars.DataFrame(self.to_records())
+        return as_polars(self.to_records())
 
     def __str__(self) -> str:
-        lines = [self._headings, *self._cells()]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
-        return "\n".join(
-            "  ".join(
-                text.ljust(width) if column == 0 else text.rjust(width)
-                for column, (text, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
-        )
+        return as_text([self._headings, *self._cells()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(text)}</th>" for text in self._headings)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
-            for line in self._cells()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return as_html([self._headings, *self._cells()])
 
     @property
     def _headings(self) -> tuple[str, ...]:
@@ -137,6 +120,47 @@ class EffectTable:
             p_value = record.get("p_adjusted", record["p_value"])
             rows.append((record["name"], *numbers, format_p_value(p_value)))
         return rows
+
+
+def as_pandas(records: Sequence[Mapping[str, Any]]) -> Any:
+    """What do records hold, as a pandas data frame?"""
+    import pandas
+
+    return pandas.DataFrame.from_records(list(records))
+
+
+def as_polars(records: Sequence[Mapping[str, Any]]) -> Any:
+    """What do records hold, as a polars data frame? Types are judged by all of them."""
+    import polars
+
+    return polars.DataFrame(list(records), infer_schema_length=None)
+
+
+def as_text(lines: Sequence[Sequence[str]], *, words: Collection[int] = (0,)) -> str:
+    """How are lines of cells written below each other? Columns of `words` stand to the left.
+
+    >>> print(as_text([("effect", "value"), ("gap", "0.2")]))
+    effect  value
+    gap       0.2
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if column in words else text.rjust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def as_html(lines: Sequence[Sequence[str]]) -> str:
+    """How are lines of cells written on a page? The first one holds the headings."""
+    head = "".join(f"<th>{escape(text)}</th>" for text in lines[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
+        for line in lines[1:]
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def decimals(errors: Iterable[float], *, least: int) -> int:

@@ -9,7 +9,7 @@ mediators, then group), so nothing depends on the engine that counted them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import OutcomeError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import Column
+from causalfairness.tables.condition import Within
 from causalfairness.tables.fingerprint import identify_cells
 from causalfairness.tables.groups import (
     NEITHER,
@@ -95,6 +96,7 @@ class Cells:
     target: Target
     weights: str | None
     account: RowAccount
+    within: Within | None = None
 
     def __len__(self) -> int:
         return len(self.profile)
@@ -107,6 +109,7 @@ class Cells:
         numbers += [self.sums.rows, *self.sums.exact]
         values = {key.name: level.values for key, level in zip(self.keys, levels, strict=True)}
         measured = [self.target.column, str(self.target.value), self.weights or ""]
+        measured += [str(self.within)] if self.within else []
         return identify_cells(values, measured, numbers)
 
     def pair(self, model: StandardFairnessModel) -> CellPair:
@@ -160,7 +163,7 @@ class CellPair:
         used = int(self.sums.rows.sum())
         outside = int(self.cells.sums.rows.sum()) - used
         whole = self.cells.account
-        return RowAccount(whole.read, used, outside, whole.dropped, whole.missing)
+        return replace(whole, used=used, outside=outside)
 
     def by_profile(self, values: Array) -> Array:
         """What do values per cell add up to, per group and profile? (2, profiles)"""

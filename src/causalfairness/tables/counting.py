@@ -20,6 +20,7 @@ from causalfairness.errors import WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Cells, CellSums, arrange
 from causalfairness.tables.columns import Column, column_of, number_there
+from causalfairness.tables.condition import Within
 from causalfairness.tables.groups import count_rows, label_groups
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
 from causalfairness.tables.rows import check_weights, read_weights
@@ -48,37 +49,45 @@ def count_cells(
     model: StandardFairnessModel,
     target: Target,
     missing: Missing,
+    within: Within | None = None,
 ) -> Cells:
-    """How many people are in each cell, and what do their outcomes add up to?"""
-    names = (*model.protected_columns, *model.confounders, *model.mediators)
+    """How many people are in each cell, and what do their outcomes add up to?
+
+    The column of `within` is counted by like any other, and only its cells are kept.
+    """
+    roles = (*model.protected_columns, *model.confounders, *model.mediators)
+    asked = [within.column] if within else []
     if isinstance(frame, nw.LazyFrame):
-        counted = _count_there(frame, names, model, target)
+        counted = _count_there(frame, (*roles, *asked), model, target)
     else:
-        counted = _count_here(frame, names, model, target)
+        counted = _count_here(frame, (*roles, *asked), model, target)
     absent = {key.name: key.is_missing for key in counted.keys}
     counts = {name: int(counted.rows[mask].sum()) for name, mask in absent.items()}
     counts |= {name: int(rows.sum()) for name, rows in counted.unmeasured.items()}
-    check_policy(counts, missing, measured=list(counted.unmeasured))
-    kept = counted.sums.rows > 0
+    check_policy(counts, missing, measured=[*counted.unmeasured, *asked])
+    complete = counted.sums.rows
     if missing == "drop":
-        kept &= ~np.logical_or.reduce(list(absent.values()))
-    lost = counted.rows - np.where(kept, counted.sums.rows, 0.0)
-    at = np.flatnonzero(kept)
+        complete = np.where(np.logical_or.reduce(list(absent.values())), 0.0, complete)
+    holds = within.holds(counted.keys[-1]) if within else np.ones(len(complete), dtype=bool)
+    at = np.flatnonzero((complete > 0) & holds)
+    unasked = int(complete[~holds].sum())
     account = RowAccount(
         read=int(counted.rows.sum()),
-        used=int(counted.sums.rows[at].sum()),
-        dropped=_per_group(counted.keys[: len(model.protected_columns)], lost),
+        used=int(complete[at].sum()),
+        dropped=_per_group(counted.keys[: len(model.protected_columns)], counted.rows - complete),
         missing={name: count for name, count in counts.items() if count},
+        aside={within.others: unasked} if within and unasked else {},
     )
     return arrange(
-        counted.frame[at],
-        [key.take(at) for key in counted.keys],
+        counted.frame.select(*roles)[at],
+        [key.take(at) for key in counted.keys[: len(roles)]],
         counted.sums.take(at),
         model,
         is_binary=counted.is_binary,
         target=target,
         weights=model.weights,
         account=account,
+        within=within,
     )
 
 

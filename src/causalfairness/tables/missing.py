@@ -17,7 +17,8 @@ class RowAccount:
     """Which rows were read, used, left aside, dropped, and why?
 
     `outside` counts rows of groups that the question is not about; `dropped` counts rows with
-    missing values per group; `missing` counts missing values per column.
+    missing values per group; `missing` counts missing values per column; `aside` counts rows, of
+    any group, that a question about part of the table leaves aside, by what they have.
 
     >>> str(RowAccount(read=10, used=8, outside=2))
     '10 rows read, 8 used, 2 of other groups left aside'
@@ -28,11 +29,14 @@ class RowAccount:
     outside: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
+    aside: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         text = f"{self.read:,} rows read, {self.used:,} used"
         if self.outside:
             text += f", {self.outside:,} of other groups left aside"
+        for others, count in self.aside.items():
+            text += f", {count:,} with {others} left aside"
         if self.dropped:
             per_group = ", ".join(f"{group}: {count:,}" for group, count in self.dropped.items())
             text += f", {sum(self.dropped.values()):,} dropped for missing values ({per_group})"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import ColumnTypeError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import LARGEST, SMALLEST, Column, column_of
+from causalfairness.tables.condition import Within
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.groups import (
     NEITHER,
@@ -58,6 +59,8 @@ class Rows:
     missing: Mapping[str, int]
     identity: Identity
     target: Target | None
+    aside: Mapping[str, int]  # complete rows that are not asked about, by what they have
+    complete: Mask  # rows without missing values, asked about or not
 
     def pair(self, model: StandardFairnessModel) -> RowPair:
         """Which rows do the two groups of this model have, and with what values?"""
@@ -79,13 +82,14 @@ class Rows:
         return pair
 
     def _account(self, role: NDArray[np.int8], index: Positions) -> RowAccount:
-        lost = np.bincount(self.group_of_row[~self.kept], minlength=len(self.groups))
+        lost = np.bincount(self.group_of_row[~self.complete], minlength=len(self.groups))
         return RowAccount(
             read=len(self.kept),
             used=len(index),
             outside=int(np.sum(self.kept & (role == NEITHER))),
             dropped=count_rows(self.groups, lost),
             missing={column: count for column, count in self.missing.items() if count},
+            aside=self.aside,
         )
 
 
@@ -153,21 +157,34 @@ class RowPair:
 
 
 def read_rows(
-    frame: nw.DataFrame[Any], model: StandardFairnessModel, target: Target | None, missing: Missing
+    frame: nw.DataFrame[Any],
+    model: StandardFairnessModel,
+    target: Target | None,
+    missing: Missing,
+    *,
+    within: Within | None = None,
+    known_by: Sequence[str] = (),
 ) -> Rows:
-    """What do the role columns hold, row by row?"""
-    columns = {name: column_of(frame[name]) for name in model.role_columns}
+    """What do the role columns hold, row by row?
+
+    Rows that are not `within` stay in the table but are not kept. The data is identified by the
+    columns of the frame, or by those in `known_by`.
+    """
+    columns = {name: column_of(frame[name]) for name in frame.columns}
     groups, group_of_row = label_groups([columns[name] for name in model.protected_columns])
     outcome = None if target is None else target.read(columns[target.column])
     weights = None if model.weights is None else read_weights(columns[model.weights])
-    absent = {name: columns[name].is_missing for name in _used(model, target)}
+    asked = [within.column] if within else []
+    absent = {name: columns[name].is_missing for name in (*_used(model, target), *asked)}
     counts = {name: int(mask.sum()) for name, mask in absent.items()}
-    measured = [name for name in (target and target.column, model.weights) if name]
+    measured = [name for name in (target and target.column, model.weights, *asked) if name]
     check_policy(counts, missing, measured=measured)
-    kept = np.ones(len(frame), dtype=bool)
+    complete = np.ones(len(frame), dtype=bool)
     if missing == "drop":
         for mask in absent.values():
-            kept &= ~mask
+            complete &= ~mask
+    kept = complete & within.holds(columns[within.column]) if within else complete
+    unasked = int(complete.sum() - kept.sum())
     return Rows(
         frame=frame,
         columns=columns,
@@ -177,8 +194,10 @@ def read_rows(
         weights=weights,
         kept=kept,
         missing=counts,
-        identity=identify(columns.values()),
+        identity=identify(columns[name] for name in known_by or columns),
         target=target,
+        aside={within.others: unasked} if within and unasked else {},
+        complete=complete,
     )
 
 

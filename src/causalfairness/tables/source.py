@@ -71,6 +71,17 @@ def only_columns(native: Any, names: Sequence[str]) -> Any:
     return nw.from_native(native, eager_only=True).select(*names).to_native()
 
 
+def only_rows(native: Any, positions: Any) -> Any:
+    """What do these rows hold, in this order, in the library the frame came in?
+
+    >>> import pyarrow
+    >>> only_rows(pyarrow.table({"age": [31, 45, 28]}), [2, 0])["age"].to_pylist()
+    [28, 31]
+    """
+    whole = [int(position) for position in positions]
+    return nw.from_native(native, eager_only=True)[whole].to_native()
+
+
 def collect(frame: Frame) -> nw.DataFrame[Any]:
     """What are the rows? Lazy polars frames come as polars, all other lazy sources as pyarrow."""
     if isinstance(frame, nw.DataFrame):
