@@ -3,16 +3,32 @@
 from causalfairness.inference.intervals import Interval, normal_interval, two_sided_p_value
 from causalfairness.inference.multiplicity import benjamini_hochberg, holm, simultaneous_quantile
 from causalfairness.inference.parallel import run_all
+from causalfairness.inference.proportions import (
+    Bounds,
+    agresti_caffo_interval,
+    effective_size,
+    newcombe_interval,
+    ratio_interval,
+    wald_interval,
+    wilson_interval,
+)
 from causalfairness.inference.resampling import bayesian_cells, multinomial_cells
 
 __all__ = [
+    "Bounds",
     "Interval",
+    "agresti_caffo_interval",
     "bayesian_cells",
     "benjamini_hochberg",
+    "effective_size",
     "holm",
     "multinomial_cells",
+    "newcombe_interval",
     "normal_interval",
+    "ratio_interval",
     "run_all",
     "simultaneous_quantile",
     "two_sided_p_value",
+    "wald_interval",
+    "wilson_interval",
 ]
