@@ -26,6 +26,32 @@ def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairne
     >>> evaluate(lambda frame: [0.2] * len(frame), pa.table({"sex": ["M", "F"]}), model).tolist()
     [0.2, 0.2]
     """
+    values = consult(predict, features, model)
+    try:
+        numbers = values.astype(float)
+    except (TypeError, ValueError) as cause:
+        raise PredictorError(
+            f"the model returned {values[0]!r}; expected one number per row, such as a score or a "
+            "0/1 decision"
+        ) from cause
+    if len(numbers) != len(features) or not np.isfinite(numbers).all():
+        raise PredictorError(
+            f"the model returned {len(numbers)} values, {int(np.sum(~np.isfinite(numbers)))} of "
+            f"them not finite, for {len(features)} rows; expected one finite number per row"
+        )
+    return numbers
+
+
+def consult(
+    predict: Callable[[Any], Any], features: Any, model: StandardFairnessModel
+) -> NDArray[np.object_]:
+    """What does the audited model answer about these people, in its own words?
+
+    >>> import pyarrow as pa
+    >>> model = StandardFairnessModel(protected="sex", reference="M", comparison="F", outcome="y")
+    >>> consult(lambda frame: ["low"] * len(frame), pa.table({"sex": ["M"]}), model).tolist()
+    ['low']
+    """
     roles = (*model.protected_columns, *model.confounders, *model.mediators)
     owner = getattr(predict, "__self__", None)
     wanted = getattr(owner, "feature_names_in_", None)
@@ -41,26 +67,15 @@ def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairne
         features = only_columns(features, names)
     try:
         predicted = predict(features)
+    except PredictorError:
+        raise
     except Exception as cause:
         raise PredictorError(
             f"the model failed on a frame with the columns {', '.join(map(repr, roles))}: "
             f"{type(cause).__name__}: {cause}. It is given the columns with a role, in the library "
             "of the data, and nothing else"
         ) from cause
-    values = np.asarray(predicted, dtype=object).reshape(-1)
-    try:
-        numbers = values.astype(float)
-    except (TypeError, ValueError) as cause:
-        raise PredictorError(
-            f"the model returned {values[0]!r}; expected one number per row, such as a score or a "
-            "0/1 decision"
-        ) from cause
-    if len(numbers) != len(features) or not np.isfinite(numbers).all():
-        raise PredictorError(
-            f"the model returned {len(numbers)} values, {int(np.sum(~np.isfinite(numbers)))} of "
-            f"them not finite, for {len(features)} rows; expected one finite number per row"
-        )
-    return numbers
+    return np.asarray(predicted, dtype=object).reshape(-1)
 
 
 def fit_additive(pair: CellPair, weight: Array, outcome: Array) -> Array:

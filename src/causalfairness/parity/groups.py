@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from causalfairness.effects import Decomposition, Effect, EffectTable
-from causalfairness.effects.contrasts import PARTS, Convention
+from causalfairness.effects.contrasts import Convention
 from causalfairness.errors import (
     CausalFairnessError,
     GroupNotFoundError,
@@ -22,7 +22,7 @@ from causalfairness.errors import (
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, simultaneous_quantile
-from causalfairness.parity.statistical import describe, explain, pick
+from causalfairness.parity.statistical import check_convention, describe, explain, pick
 from causalfairness.tables import Missing, Of, open_table
 from causalfairness.tables.columns import Value
 from causalfairness.tables.groups import COMPARISON, GroupLabel, members
@@ -128,8 +128,7 @@ def compare_groups(
     >>> print(cf.compare_groups(compas, model, groups=pairs).table().names[0])
     African-American, Male: total
     """
-    if convention not in PARTS:
-        raise ValueError(f"convention must be 'sequential' or 'symmetric'; found {convention!r}")
+    check_convention(convention)
     if model.reference is None:
         raise RoleError("compare_groups needs a reference group to compare with; found None")
     table = open_table(data, missing=missing)

@@ -45,13 +45,18 @@ def decompose_disparity(
     >>> abs(parts - found.total.value) < 1e-12
     True
     """
-    if convention not in PARTS:
-        raise ValueError(f"convention must be 'sequential' or 'symmetric'; found {convention!r}")
+    check_convention(convention)
     table = open_table(data, missing=missing)
     chosen, because = pick(table, [model], of, estimator)
     reading = chosen.read(table, model, of)
     estimate = chosen.estimate(reading, model, workers=workers, seed=seed)
     return describe(explain(estimate, because), model, of, convention)
+
+
+def check_convention(convention: Convention) -> None:
+    """Is this one of the two ways to add up the parts?"""
+    if convention not in PARTS:
+        raise ValueError(f"convention must be 'sequential' or 'symmetric'; found {convention!r}")
 
 
 def pick(
