@@ -1,0 +1,259 @@
+"""How do the groups of a partition compare? Rows of tables: rates, gaps, ratios, extremes.
+
+    gap      = metric of a group - metric of the reference
+    ratio    = rate of a group / highest rate of a group
+    extremes = highest - lowest, and lowest / highest, over all groups with such people
+
+Gaps and ratios have the interval of that one comparison. Which two groups are farthest apart is
+known only after looking, so the intervals of the extremes hold for all pairs of groups at once
+(Bonferroni): the difference lies between the largest lower and the largest upper end of any pair,
+the ratio between the smallest ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.inference import Interval
+from causalfairness.parity.metrics.partitions import Partition
+from causalfairness.parity.metrics.sums import Measure, Shares, difference
+from causalfairness.parity.metrics.table import Record
+
+Array = NDArray[np.float64]
+FOUR_FIFTHS = 0.8
+ROUNDING = 1e-12
+NOBODY = "no such people"
+NONE_SELECTED = "the highest rate is 0"
+
+
+class Extremes(NamedTuple):
+    """Which groups are farthest apart, and how far?"""
+
+    highest: str
+    lowest: str
+    difference: float
+    difference_interval: Interval
+    fewest: float  # people of the smaller of the two, by their effective number
+    ratio: float | None = None
+    ratio_interval: Interval | None = None
+
+
+def rate_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
+    """How large is every metric in every group?"""
+    for metric, measure in part.measures.items():
+        low, high = measure.interval(level)
+        for at, name in enumerate(part.names):
+            yield {
+                "by": part.attribute,
+                "group": name,
+                "metric": metric,
+                "value": number(measure.value[at]),
+                "low": number(low[at]),
+                "high": number(high[at]),
+                "people": int(measure.people[at]),
+                "effective": number(measure.total[at]),
+                "remark": _remark(measure.total[at], smallest=smallest),
+            }
+
+
+def gap_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
+    """How far is every group from whom it is held against?"""
+    for metric, measure in part.measures.items():
+        against = part.against[metric]
+        low, high = difference(measure, against, level)
+        for at in part.compared:
+            yield {
+                "by": part.attribute,
+                "group": part.names[at],
+                "reference": part.reference,
+                "metric": metric,
+                "value": number(measure.value[at] - against.value[0]),
+                "low": number(low[at]),
+                "high": number(high[at]),
+                "remark": _remark(measure.total[at], against.total[0], smallest=smallest),
+            }
+
+
+def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
+    """Which share of the highest rate does every group have?"""
+    for metric, measure in part.measures.items():
+        if not isinstance(measure, Shares) or np.isnan(measure.value).all():
+            continue
+        top = int(np.nanargmax(measure.value))
+        highest = measure.value[top]
+        low, high = measure.over(measure.at([top]), level)
+        for at, name in enumerate(part.names):
+            itself = at == top and highest > 0  # no comparison of two groups, and no interval
+            remark = _remark(measure.total[at], measure.total[top], smallest=smallest)
+            yield {
+                "by": part.attribute,
+                "group": name,
+                "highest": part.names[top],
+                "metric": metric,
+                "value": number(measure.value[at] / highest) if highest > 0 else None,
+                "low": 1.0 if itself else number(low[at]),
+                "high": 1.0 if itself else number(high[at]),
+                "remark": remark if highest > 0 or remark == NOBODY else NONE_SELECTED,
+            }
+
+
+def screen_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
+    """Which groups are selected at less than four fifths of the highest rate?"""
+    selection = part.measures["selection_rate"]
+    ratios = ratio_records(part, level, smallest)
+    of_selection = [ratio for ratio in ratios if ratio["metric"] == "selection_rate"]
+    for at, ratio in enumerate(of_selection):
+        value, low, high = (ratio[name] for name in ("value", "low", "high"))
+        yield {
+            "by": part.attribute,
+            "group": ratio["group"],
+            "people": int(part.people[at]),
+            "selection_rate": number(selection.value[at]),
+            "highest": ratio["highest"],
+            "ratio": value,
+            "low": low,
+            "high": high,
+            "flagged": None if value is None else is_below(value),
+            "reading": _reading(value, low, high),
+            "remark": ratio["remark"],
+        }
+
+
+def extreme_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
+    """How far apart are the groups at most?"""
+    for metric, found in _all_extremes(part, level).items():
+        ends = found.difference_interval
+        ratio = found.ratio_interval or (None, None)
+        yield {
+            "by": part.attribute,
+            "metric": metric,
+            "highest": found.highest,
+            "lowest": found.lowest,
+            "difference": found.difference,
+            "difference_low": number(ends[0]),
+            "difference_high": number(ends[1]),
+            "ratio": found.ratio,
+            "ratio_low": ratio[0],
+            "ratio_high": ratio[1],
+            "remark": _remark(found.fewest, smallest=smallest),
+        }
+
+
+def calibration_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
+    """How often does a score come true, per group and bin?"""
+    assert part.calibration is not None
+    found = part.calibration
+    score, observed = found.score, found.observed
+    low, high = found.interval(level)
+    size = found.effective
+    for at, name in enumerate(part.names):
+        for nth in range(len(found.edges) - 1):
+            yield {
+                "by": part.attribute,
+                "group": name,
+                "bin": nth + 1,
+                "above": float(found.edges[nth]),
+                "up_to": float(found.edges[nth + 1]),
+                "people": int(found.rows[at, nth]),
+                "mean_score": number(score[at, nth]),
+                "observed_rate": number(observed[at, nth]),
+                "low": number(low[at, nth]),
+                "high": number(high[at, nth]),
+                "remark": _remark(size[at, nth], smallest=smallest),
+            }
+
+
+def _all_extremes(part: Partition, level: float) -> dict[str, Extremes]:
+    found = {}
+    for metric, measure in part.measures.items():
+        extremes = _extremes(part, measure, level)
+        if extremes is not None:
+            found[metric] = extremes
+    odds = [
+        extremes
+        for metric in ("tpr", "fpr")
+        if metric in found
+        and (extremes := _extremes(part, part.measures[metric], level, questions=2))
+    ]
+    if len(odds) == 2:
+        found["equalized_odds"] = _worst(odds)
+    return found
+
+
+def _extremes(
+    part: Partition, measure: Measure, level: float, *, questions: int = 1
+) -> Extremes | None:
+    """The two groups farthest apart; None where fewer than two have such people."""
+    known = np.flatnonzero(~np.isnan(measure.value))
+    if len(known) < 2:
+        return None
+    value = measure.value[known]
+    top, bottom = known[np.argmax(value)], known[np.argmin(value)]
+    pairs = len(known) * (len(known) - 1) / 2 * questions
+    strict = 1 - (1 - level) / pairs
+    rows, columns = measure.at(known[:, None]), measure.at(known[None, :])
+    apart = ~np.eye(len(known), dtype=bool)
+    low, high = difference(rows, columns, strict)
+    ends = Interval(max(0.0, float(low[apart].max())), float(high[apart].max()))
+    found = Extremes(
+        highest=part.names[top],
+        lowest=part.names[bottom],
+        difference=float(value.max() - value.min()),
+        difference_interval=ends,
+        fewest=float(min(measure.total[top], measure.total[bottom])),
+    )
+    if not isinstance(rows, Shares) or not isinstance(columns, Shares) or not value.max() > 0:
+        return found
+    low, high = rows.over(columns, strict)
+    between = Interval(float(low[apart].min()), min(1.0, float(high[apart].min())))
+    return found._replace(ratio=float(value.min() / value.max()), ratio_interval=between)
+
+
+def _worst(odds: list[Extremes]) -> Extremes:
+    """Equalized odds: the larger of the two differences, the smaller of the two ratios."""
+    widest = max(odds, key=lambda each: each.difference)
+    ends = Interval(*(max(each.difference_interval[end] for each in odds) for end in (0, 1)))
+    found = widest._replace(difference_interval=ends, ratio=None, ratio_interval=None)
+    if any(each.ratio_interval is None for each in odds):
+        return found
+    lowest = min(each.ratio for each in odds if each.ratio is not None)
+    both = [each.ratio_interval for each in odds if each.ratio_interval is not None]
+    between = Interval(*(min(each[end] for each in both) for end in (0, 1)))
+    return found._replace(ratio=lowest, ratio_interval=between)
+
+
+def _reading(value: float | None, low: float | None, high: float | None) -> str:
+    """What the screen says, and whether the data leave it open."""
+    if value is None or low is None or high is None:
+        return "not defined"
+    if is_below(value):
+        return "below" if high < FOUR_FIFTHS else "below, interval reaches 0.8"
+    return "not below" if low >= FOUR_FIFTHS else "not below, interval reaches under 0.8"
+
+
+def is_below(ratio: float) -> bool:
+    """Is a ratio below four fifths, by more than rounding?
+
+    >>> is_below((28 / 100) / (35 / 100)), is_below(0.79)
+    (False, True)
+    """
+    return ratio < FOUR_FIFTHS - ROUNDING
+
+
+def _remark(*sizes: float, smallest: int) -> str:
+    if not min(sizes) > 0:
+        return NOBODY
+    return f"fewer than {smallest} people" if min(sizes) < smallest else ""
+
+
+def number(value: Any) -> float | None:
+    """What is a number as plain data? None where there is none.
+
+    >>> number(np.float64(0.5)), number(np.nan)
+    (0.5, None)
+    """
+    return None if np.isnan(value) else float(value)
