@@ -44,3 +44,10 @@ def fewest_and_most_hits(draws, comparisons, level=0.95, familywise=0.01):
     """How often may `draws` intervals at `level` cover, if all `comparisons` counts are honest?"""
     tail = familywise / comparisons / 2
     return binom.ppf(tail, draws, level), binom.ppf(1 - tail, draws, level)
+
+
+def graph_of(world):
+    """Which graph does a world have? Confounders, group, mediators, then the outcome."""
+    outside, m, y = ("group", *world.model.confounders), world.model.mediators, world.model.outcome
+    arrows = [*product(outside, (*m, y)), *product(m, (y,))]
+    return cf.CausalGraph.from_edges(arrows, product(("group",), world.model.confounders))

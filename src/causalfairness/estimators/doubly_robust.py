@@ -143,14 +143,19 @@ def check_settings(folds: int, repeats: int, clip: float | None) -> None:
     """Can there be this many folds and repetitions, and such a limit on weights?"""
     if not (isinstance(folds, int) and isinstance(repeats, int)):
         raise ValueError(f"folds and repeats must be whole numbers; found {folds!r}, {repeats!r}")
-    if clip is not None and not clip >= 1:
-        raise ValueError(f"clip must be at least 1 times the average weight; found {clip!r}")
+    check_clip(clip)
     if folds < 2:
         raise ValueError(
             f"folds must be at least 2: a model must not judge its own rows; found {folds!r}"
         )
     if repeats < 1:
         raise ValueError(f"repeats must be at least 1; found {repeats!r}")
+
+
+def check_clip(clip: float | None) -> None:
+    """Can weights be cut at this multiple of their average?"""
+    if clip is not None and not clip >= 1:
+        raise ValueError(f"clip must be at least 1 times the average weight; found {clip!r}")
 
 
 def sample_of(pair: RowPair, outcome: Array, known: Array | None = None) -> Sample:
@@ -223,8 +228,10 @@ def assemble(pair: RowPair, sample: Sample, found: Repeated, *, name: str, seed:
     return Estimate(means, raw_gap, diagnostics)
 
 
-def summarise(strains: Sequence[Strain]) -> tuple[Overlap, tuple[str, ...]]:
-    """Where is overlap worst, over all worlds?"""
+def summarise(
+    strains: Sequence[Strain], consequence: str = "the answer leans on outcome models"
+) -> tuple[Overlap, tuple[str, ...]]:
+    """Where is overlap worst, over all worlds, and what follows where weights were cut?"""
     if not strains:
         return Overlap(), ()
     worst = min(strains, key=lambda strain: strain.effective / strain.rows)
@@ -233,7 +240,7 @@ def summarise(strains: Sequence[Strain]) -> tuple[Overlap, tuple[str, ...]]:
     if clipped.clipped > 0:
         notes.append(
             f"{clipped.clipped:.2%} of a group's rows had their weight cut at {clipped.level:.3g} "
-            "times the average: where the groups overlap poorly the answer leans on outcome models"
+            f"times the average: where the groups overlap poorly {consequence}"
         )
     shown = clipped if clipped.clipped > 0 else worst
     overlap = Overlap(

@@ -113,6 +113,12 @@ def check_learner(model: Any) -> None:
         )
 
 
+def check_takes_weights(model: Any) -> None:
+    """Can rows count differently for this model? None stands for the default."""
+    if model is not None:
+        _weight_argument(model, np.empty(0))
+
+
 def fit(model: Any, features: Array, target: Array, weights: Array | None) -> Any:
     """How is a copy of this model fitted, with row weights where there are any?"""
     from sklearn.base import clone
@@ -174,7 +180,8 @@ def _weight_argument(model: Any, weights: Array) -> dict[str, Array]:
     last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
     if not has_fit_parameter(last[1], "sample_weight"):
         raise LearnerError(
-            f"{type(last[1]).__name__} takes no sample_weight, but the model names a weights "
-            "column; choose another learner or leave the weights out"
+            f"{type(last[1]).__name__} takes no sample_weight, but rows count differently here: a "
+            "weights column is named, or standard errors come from refitting with random weights "
+            "(Regression, Weighting); choose a learner that takes them"
         )
     return {f"{last[0]}__sample_weight" if last[0] else "sample_weight": weights}

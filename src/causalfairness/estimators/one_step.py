@@ -72,6 +72,49 @@ class OneStep(NamedTuple):
     strains: tuple[Strain, ...]
 
 
+def density_ratio(p: Array, share: Array, *, to: int, of: int) -> Array:
+    """How much more common are a row's values in group `to` than in group `of`?
+
+    By Bayes' rule, from the chance `p` of each group given the values, (2, n), and the groups'
+    shares. It averages 1 over group `of`.
+
+    >>> density_ratio(np.array([[0.2], [0.8]]), np.array([0.5, 0.5]), to=1, of=0).round(6).tolist()
+    [4.0]
+    """
+    if to == of:
+        return np.ones(p.shape[1])
+    p = np.maximum(p, FLOOR)
+    return np.asarray(p[to] / p[of] * (share[of] / share[to]))
+
+
+def weigh(
+    ratio: Array,
+    weights: Array,
+    inside: NDArray[np.bool_],
+    world: tuple[int, int, int],
+    group: int,
+    guard: Guard,
+) -> tuple[Array, Strain]:
+    """How much does each row of a group count in a world, and how much is asked of them?
+
+    `weights` are the rows' own, `inside` says who is in the group, `ratio` is cut by the guard.
+    """
+    level = guard.level(int(inside.sum()))
+    counted = weights * inside * np.minimum(ratio, level)
+    total = counted.sum()
+    strain = Strain(
+        world=world,
+        group=group,
+        rows=int(np.sum(weights[inside] > 0)),
+        effective=float(total**2 / (counted @ counted)) if total > 0 else 0.0,
+        largest=float(counted.max() / total) if total > 0 else 1.0,
+        average=float(total / weights[inside].sum()),
+        level=level,
+        clipped=float(np.mean(ratio[inside] > level)),
+    )
+    return counted, strain
+
+
 def one_step(sample: Sample, nuisance: Nuisance, guard: Guard) -> OneStep:
     """What are the world means, with first-order errors of the models removed?"""
     terms = _Terms(sample, nuisance, guard)
@@ -125,15 +168,11 @@ class _Terms:
 
     def _ratio_c(self, j: int, k: int) -> Array:
         """P(c | k) / P(c | j): mean 1 over group j."""
-        if j == k:
-            return np.ones(len(self.sample))
-        p = np.maximum(self.nuisance.p_c, FLOOR)
-        return np.asarray(p[k] / p[j] * (self.share[j] / self.share[k]))
+        return density_ratio(self.nuisance.p_c, self.share, to=k, of=j)
 
     def _ratio_m(self, i: int, j: int) -> Array:
         """P(m, c | j) / P(m, c | i): mean 1 over group i, also after times `_ratio_c(j, k)`."""
-        p = np.maximum(self.nuisance.p_mc, FLOOR)
-        return np.asarray(p[j] / p[i] * (self.share[i] / self.share[j]))
+        return density_ratio(self.nuisance.p_mc, self.share, to=j, of=i)
 
     def _average(self, values: Array, k: int) -> tuple[float, Array]:
         return _ratio_of_sums(values, self.weights * (self.sample.group == k))
@@ -147,21 +186,8 @@ class _Terms:
         strains: list[Strain],
     ) -> tuple[float, Array]:
         inside = self.sample.group == group
-        level = self.guard.level(int(inside.sum()))
-        clipped = np.minimum(ratio, level)
-        weights = self.weights * inside * clipped
-        total = weights.sum()
-        strain = Strain(
-            world=world,
-            group=group,
-            rows=int(np.sum(self.weights[inside] > 0)),
-            effective=float(total**2 / (weights @ weights)) if total > 0 else 0.0,
-            largest=float(weights.max() / total) if total > 0 else 1.0,
-            average=float(total / self.weights[inside].sum()),
-            level=level,
-            clipped=float(np.mean(ratio[inside] > level)),
-        )
-        _refuse_if_strained(strain, self.guard)
+        weights, strain = weigh(ratio, self.weights, inside, world, group, self.guard)
+        refuse_if_strained(strain, self.guard)
         strains.append(strain)
         return _ratio_of_sums(values, weights)
 
@@ -172,7 +198,8 @@ def _ratio_of_sums(values: Array, weights: Array) -> tuple[float, Array]:
     return mean, weights * (values - mean) / total
 
 
-def _refuse_if_strained(strain: Strain, guard: Guard) -> None:
+def refuse_if_strained(strain: Strain, guard: Guard) -> None:
+    """Is too much asked of a group's rows?"""
     own, other = ("reference", "comparison") if strain.group == 0 else ("comparison", "reference")
     if strain.rows < guard.least_effective:
         raise OverlapError(
