@@ -32,7 +32,7 @@ LAYERS = {
     "tables": {"narwhals", "pyarrow", "duckdb"},
     "inference": {"joblib", "threadpoolctl"},
     "effects": set(),
-    "scm": {"sklearn"},
+    "scm": {"sklearn", "joblib"},
     "estimators": {"sklearn"},
     "adaptation": {"sklearn"},
     "individuals": {"numba"},
@@ -192,6 +192,7 @@ def test_import_is_light():
 def public_names():
     homes = ["", ".estimators", ".datasets", ".datasets.worlds"]
     homes += [".effects", ".tables", ".inference", ".parity", ".graph", ".plots", ".report"]
+    homes += [".scm", ".individuals"]
     for home in homes:
         module = import_module(f"causalfairness{home}")
         for name in module.__all__:

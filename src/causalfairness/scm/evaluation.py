@@ -1,0 +1,193 @@
+"""What happens in a world? Every node from its causes and its noise, causes before effects.
+
+This is the one loop behind sampling, interventions, counterfactuals and nested worlds:
+
+    propagate(model, noise, settled, told)
+
+`settled` holds the nodes whose value is not computed: those set by an intervention, and those that
+it does not reach. `told` maps an edge (cause, effect) to what the effect is told about the cause,
+in place of the cause's value in this world. So a path-specific world, in which some edges out of A
+carry a1 and all others a0, is one call:
+
+    settled = {A: a0}, told = {(A, child): a1 for the edges that carry a1}
+
+and a nested world reads values of another by putting arrays returned by one call into `told` of the
+next. Noise is the same in all of them: that is what makes them worlds of the same people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import MechanismError
+from causalfairness.graph import CausalGraph
+from causalfairness.scm.causes import Causes
+from causalfairness.scm.domain import Domain
+from causalfairness.scm.linear import LinearEquation, contribution
+from causalfairness.scm.mechanism import FittedMechanism
+
+Array = NDArray[np.float64]
+Edge = tuple[str, str]
+Values = Mapping[str, Array]  # node -> one value per row
+
+
+class Equations(NamedTuple):
+    """Which equations make a model? One for each node, with the values it can take."""
+
+    graph: CausalGraph
+    domains: Mapping[str, Domain]
+    fitted: Mapping[str, FittedMechanism]
+
+    def causes(self, node: str, values: Values, rows: int) -> Causes:
+        """What are the causes of a node, given the values of all?"""
+        parents = self.graph.parent_map[node]
+        return Causes(
+            rows,
+            tuple(self.domains[parent] for parent in parents),
+            tuple(values[parent] for parent in parents),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """Which random numbers does each node get? Its own, whatever is asked of other nodes.
+
+    >>> first, again = (Streams(("a", "b"), seed=0)["b"].random() for _ in range(2))
+    >>> first == again
+    True
+    """
+
+    nodes: tuple[str, ...]
+    seed: int
+    draw: int = 0
+    _started: dict[str, np.random.Generator] = field(default_factory=dict)
+
+    def __getitem__(self, node: str) -> np.random.Generator:
+        if node not in self._started:
+            key = (self.nodes.index(node), self.draw)
+            sequence = np.random.SeedSequence(self.seed, spawn_key=key)
+            self._started[node] = np.random.default_rng(sequence)
+        return self._started[node]
+
+
+def abduct(
+    equations: Equations, values: Values, streams: Streams, nodes: Collection[str]
+) -> dict[str, Array]:
+    """Which noise made these nodes what they are?
+
+    Each node draws from its own stream, so that its noise does not depend on which others are asked
+    for.
+    """
+    found = {}
+    for node in nodes:
+        causes = equations.causes(node, values, len(values[node]))
+        with _naming(node):
+            found[node] = equations.fitted[node].abduct(values[node], causes, streams[node])
+    return found
+
+
+def propagate(
+    equations: Equations,
+    noise: Values,
+    settled: Values,
+    told: Mapping[Edge, Array] | None = None,
+) -> dict[str, Array]:
+    """What is every node in the world with this noise, these settled values, and this hearsay?
+
+    Nodes that are neither settled nor have noise are left out, and so must be their effects.
+
+    >>> from causalfairness.scm.roots import Observed
+    >>> graph = CausalGraph.parse("a -> m -> y; a -> y")
+    >>> domains = {node: Domain(node) for node in graph.nodes}
+    >>> fitted = {"a": Observed(0.0), "m": LinearEquation(0.0, (2.0,)),
+    ...           "y": LinearEquation(0.0, (1.0, 10.0))}
+    >>> equations = Equations(graph, domains, fitted)
+    >>> noise = {"m": np.zeros(1), "y": np.zeros(1)}
+    >>> zero, one = np.zeros(1), np.ones(1)
+    >>> graph.parents("y")
+    ('a', 'm')
+    >>> propagate(equations, noise, {"a": one})["y"].tolist()
+    [21.0]
+    >>> propagate(equations, noise, {"a": zero}, told={("a", "y"): one})["y"].tolist()
+    [1.0]
+    """
+    values = dict(settled)
+    for node in equations.graph.topological_order():
+        if node in values or node not in noise:
+            continue
+        heard = {cause: value for (cause, effect), value in (told or {}).items() if effect == node}
+        causes = equations.causes(node, values | heard, len(noise[node]))
+        with _naming(node):
+            values[node] = equations.fitted[node].apply(noise[node], causes)
+    return values
+
+
+def carry(
+    equations: Equations, observed: Values, settled: Values, streams: Streams
+) -> dict[str, Array]:
+    """What would these people's values be, had the settled nodes had these values?
+
+    Abduction and propagation in one walk over the descendants, which are what is returned, together
+    with the settled nodes. Where noise is added to a line the value is moved by what the changes of
+    its causes add up to, which is the same with fewer roundings.
+    """
+    reached = frozenset(equations.graph.descendants(settled))
+    worlds = _Worlds(observed, dict(settled), {})
+    for node in equations.graph.topological_order():
+        if node not in reached:
+            continue
+        fitted, own = equations.fitted[node], observed[node]
+        if isinstance(fitted, LinearEquation):
+            move = _move(fitted, equations.graph.parent_map[node], worlds)
+            worlds.moves[node] = move
+            worlds.changed[node] = own + move
+            continue
+        before = equations.causes(node, observed, len(own))
+        after = equations.causes(node, {**observed, **worlds.changed}, len(own))
+        with _naming(node):
+            worlds.changed[node] = fitted.apply(fitted.abduct(own, before, streams[node]), after)
+    return worlds.changed
+
+
+class _Worlds(NamedTuple):
+    """The factual world, what differs from it in the other, and by how much."""
+
+    observed: Values
+    changed: dict[str, Array]
+    moves: dict[str, Array]
+
+    def move(self, node: str) -> Array:
+        if node not in self.moves:
+            self.moves[node] = self.changed[node] - self.observed[node]
+        return self.moves[node]
+
+
+def _move(fitted: LinearEquation, parents: tuple[str, ...], worlds: _Worlds) -> Array:
+    """By how much a linear node moves: the sum over causes that changed."""
+    total: Array | None = None
+    for slope, parent in zip(fitted.slopes, parents, strict=True):
+        if parent not in worlds.changed:
+            continue
+        if isinstance(slope, float):
+            part = slope * worlds.move(parent)
+        else:
+            part = contribution(slope, worlds.changed[parent])
+            part -= contribution(slope, worlds.observed[parent])
+        total = part if total is None else np.add(total, part, out=total)
+    assert total is not None  # a node is reached through one of its causes
+    return total
+
+
+@contextmanager
+def _naming(node: str) -> Iterator[None]:
+    """Whose mechanism is it that failed?"""
+    try:
+        yield
+    except MechanismError as error:
+        raise MechanismError(f"the mechanism of {node!r}: {error}") from error

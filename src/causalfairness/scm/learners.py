@@ -1,0 +1,91 @@
+"""How is a scikit-learn model fitted so that the same seed gives the same model?
+
+Models are cloned, never modified; seeds inside them that were left open are set; and numerical
+libraries run on one thread, so that sums are formed in one order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import LearnerError
+from causalfairness.inference import run_all
+
+Array = NDArray[np.float64]
+BOOSTING = {
+    "learning_rate": 0.1,
+    "min_samples_leaf": 20,
+    "l2_regularization": 1.0,
+    "early_stopping": False,
+}
+
+
+def boosted_regressor() -> Any:
+    """Which model learns any smooth or stepwise mean? Gradient boosting, not yet fitted."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    return HistGradientBoostingRegressor(max_iter=100, max_leaf_nodes=15, **BOOSTING)
+
+
+def boosted_classifier() -> Any:
+    """Which model learns any probabilities? Gradient boosting, not yet fitted."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, **BOOSTING)
+
+
+def fit_learner(model: Any, features: Array, target: NDArray[Any], seed: int) -> Any:
+    """What is this model, fitted? A copy; the model itself stays as it is."""
+    task = _Task(_seeded(model, seed), features, target)
+    return run_all(_fit, [task], workers=1, what="fitting a mechanism")[0]
+
+
+def is_learner(value: Any) -> bool:
+    """Is this an unfitted scikit-learn model?"""
+    return hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def check_learner(model: Any, *, classifier: bool) -> None:
+    """Can this model give means, or probabilities?"""
+    from sklearn.base import is_classifier
+
+    wanted = "classifier with predict_proba" if classifier else "regressor"
+    suits = is_learner(model) and is_classifier(model) == classifier
+    if not suits or (classifier and not hasattr(model, "predict_proba")):
+        raise LearnerError(f"expected an unfitted scikit-learn {wanted}; found {model!r}")
+
+
+def name_of(model: Any) -> str:
+    """What is a model called in a summary? Gradient boosting of the default kind is "boosting".
+
+    >>> from sklearn.linear_model import Ridge
+    >>> name_of(boosted_regressor()), name_of(Ridge())
+    ('boosting', 'Ridge')
+    """
+    name = type(model).__name__
+    return "boosting" if name.startswith("HistGradientBoosting") else name
+
+
+class _Task(NamedTuple):
+    model: Any
+    features: Array
+    target: NDArray[Any]
+
+
+def _fit(task: _Task) -> Any:
+    return task.model.fit(task.features, task.target)
+
+
+def _seeded(model: Any, seed: int) -> Any:
+    from sklearn.base import clone
+
+    copy = clone(model)
+    open_seeds = {
+        name: seed
+        for name, value in copy.get_params().items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return copy.set_params(**open_seeds)

@@ -1,0 +1,288 @@
+"""How is a frame read column by column, and given back the way it came?
+
+Where some columns of a frame get new values, the result is a frame of the same library: other
+columns, their order, the index of pandas, types and categories stay as they are. Two things can
+change: integers whose new values are not whole become floats, and so do decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from causalfairness.errors import ColumnTypeError
+from causalfairness.tables.columns import Column, column_of
+from causalfairness.tables.source import check_columns, collect, open_frame, reading
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class Numbers(NamedTuple):
+    """Which numbers does a column get, and are they whole, so that integers stay integers?"""
+
+    values: Array
+    whole: bool
+
+
+class Labels(NamedTuple):
+    """Which labels does a column get? Positions in `labels`, one per row."""
+
+    codes: Codes
+    labels: tuple[str, ...]
+
+
+New = Numbers | Labels
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """Which frame was brought, and what do its columns hold?
+
+    >>> rows = frame_rows(pa.table({"sex": ["F", "M"], "age": [31, 45]}), ["age"])
+    >>> rows.read("age").values.tolist(), rows.holds_integers("age")
+    ([31.0, 45.0], True)
+    >>> rows.replaced({"age": Numbers(np.array([30.0, 45.0]), whole=True)})["age"].to_pylist()
+    [30, 45]
+    """
+
+    frame: nw.DataFrame[Any]
+    _labels: dict[str, Column] = field(default_factory=dict)  # columns of words, read once
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def types(self) -> Mapping[str, Any]:
+        """Of which type is each column?"""
+        return self.frame.schema
+
+    def read(self, name: str) -> Column:
+        """What does this column hold? Numbers without a copy where the frame has them as floats.
+
+        Missing numbers are NaN, missing labels have code -1. Labels stand in the order of the
+        categories where these are ordered, else in alphabetical order.
+        """
+        native = self.frame.to_native()[name]
+        if (_kind(native) or "f" * _is_number(self.types[name])) in tuple("fiub"):
+            with reading():
+                values = native.to_numpy()
+            if values.dtype.kind in "fiub":
+                return Column(name, np.asarray(values, dtype=np.float64), np.empty(0, np.int64))
+        if name not in self._labels:
+            series = self.frame[name]
+            self._labels[name] = _in_order(column_of(series), series)
+        return self._labels[name]
+
+    def holds_integers(self, name: str) -> bool:
+        """Is this a column of integers or booleans, by its type?"""
+        kind = _kind(self.frame.to_native()[name])
+        if kind:
+            return kind in "iub"
+        return bool(self.types[name].is_integer() or self.types[name] == nw.Boolean)
+
+    def is_ranked(self, name: str) -> bool:
+        """Are these labels with an order of their own?"""
+        return isinstance(self.types[name], nw.Enum)
+
+    def replaced(self, new: Mapping[str, New], *, copies: int = 1) -> Any:
+        """What is the frame with these columns replaced, in the library it came in?
+
+        With `copies` the rows come that many times, one whole frame below the other; the new
+        columns then have values for all of them.
+        """
+        frame = self.frame if copies == 1 else nw.concat([self.frame] * copies)
+        if frame.implementation.is_pandas():
+            return self._replaced_in_pandas(frame.to_native(), new)
+        columns = [made_like(self._example(name), values) for name, values in new.items()]
+        return frame.with_columns(*columns).to_native()
+
+    def _replaced_in_pandas(self, native: Any, new: Mapping[str, New]) -> Any:
+        """The same without a copy of the numbers, which narwhals makes."""
+        result = native.copy(deep=False)
+        for name, values in new.items():
+            if isinstance(values, Numbers) and native[name].dtype == np.dtype(np.float64):
+                result[name] = type(native[name])(values.values, index=native.index, copy=False)
+            else:
+                made = made_like(self._example(name), values).to_native()
+                made.index = native.index
+                result[name] = made
+        return result
+
+    def template(self, names: Sequence[str]) -> Template:
+        """How would rows of these columns, all of them read, be written? The rows are let go."""
+        pandas = self.frame.implementation.is_pandas()
+        first = self.frame.head(1).clone() if pandas or not len(self) else self.frame[[0]]
+        labels = {name: self._example(name) for name in names if name in self._labels}
+        return Template(self.frame.implementation.value, first, labels)
+
+    def _example(self, name: str) -> nw.Series[Any]:
+        """A few rows that show the type of a column, and each of its labels."""
+        column = self.read(name)
+        if column.is_number:
+            return self.frame[name].head(1)
+        first = np.zeros(len(column.labels) + 1, dtype=np.int64)  # the last place is for missing
+        first[column.codes[::-1]] = np.arange(len(column))[::-1]
+        return self.frame[name][first[:-1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """In which library and with which types are new rows written?
+
+    `first` is a row that shows the types, `labels` has all labels of the columns of words. Without
+    them columns become integers, floats or text.
+
+    >>> new = {"age": Numbers(np.array([31.0]), True), "sex": Labels(np.array([1]), ("F", "M"))}
+    >>> Template("pyarrow").filled(new).to_pylist()
+    [{'age': 31, 'sex': 'M'}]
+    """
+
+    library: Any  # as narwhals names it
+    first: nw.DataFrame[Any] | None = None
+    labels: Mapping[str, nw.Series[Any]] = field(default_factory=dict)
+
+    def filled(self, new: Mapping[str, New]) -> Any:
+        """Which frame holds these columns, in this order?"""
+        columns = [self._column(name, values) for name, values in new.items()]
+        return nw.concat([column.to_frame() for column in columns], how="horizontal").to_native()
+
+    def _column(self, name: str, new: New) -> nw.Series[Any]:
+        if self.first is not None:
+            return made_like(self.labels.get(name, self.first[name]), new)
+        plain: Any
+        if isinstance(new, Labels):
+            plain = np.array(new.labels, dtype=object)[new.codes].tolist()
+        else:
+            plain = new.values.astype(np.int64) if new.whole else new.values
+        return nw.new_series(name, plain, backend=self.library)
+
+
+def frame_rows(data: Any, names: Sequence[str]) -> FrameRows:
+    """Which rows does this data have? `names` must be among its columns.
+
+    Lazy polars frames come as polars, files and database relations as pyarrow.
+
+    >>> len(frame_rows(pa.table({"age": [31, 45]}), ["age"]))
+    2
+    """
+    with reading():
+        frame = open_frame(data)
+        if isinstance(frame, nw.LazyFrame) or not set(names) <= set(frame.columns):
+            check_columns(frame, names)
+        return FrameRows(collect(frame))
+
+
+def column_from(name: str, values: Any) -> Column:
+    """What do these loose values hold? A list, an array, or a series of any library.
+
+    >>> column_from("sex", ["M", "F"]).labels
+    ('F', 'M')
+    """
+    try:
+        if not isinstance(values, list | tuple | np.ndarray):
+            return column_of(nw.from_native(values, series_only=True).alias(name))
+        array = pa.chunked_array([pa.array(values)])
+    except (pa.ArrowException, TypeError) as cause:
+        raise ColumnTypeError(
+            f"the values for column {name!r} cannot be read ({cause}); give a list, an array or a "
+            "series, all numbers or all words"
+        ) from cause
+    return column_of(nw.from_native(array, series_only=True).alias(name))
+
+
+def made_like(example: nw.Series[Any], new: New) -> nw.Series[Any]:
+    """What is a column of the same library and type as `example` that holds these values?
+
+    >>> example = nw.from_native(pa.table({"x": pa.array([1, 2], pa.int8())}))["x"]
+    >>> made_like(example, Numbers(np.array([2.0]), whole=True)).to_native().type
+    DataType(int8)
+    >>> made_like(example, Numbers(np.array([2.5]), whole=False)).to_native().type
+    DataType(double)
+    """
+    if isinstance(new, Labels):
+        return nw.maybe_reset_index(_palette(example, new.labels)[new.codes])
+    series = nw.new_series(example.name, new.values, backend=example.implementation)
+    dtype = example.dtype
+    if dtype == nw.Float64 or dtype.is_decimal() or not (dtype.is_float() or new.whole):
+        return series
+    if dtype.is_integer():
+        _check_range(example.name, new.values, dtype)
+    return _cast(series, example)
+
+
+def _cast(series: nw.Series[Any], example: nw.Series[Any]) -> nw.Series[Any]:
+    """The native type, since narwhals does not tell nullable types of pandas from others."""
+    if not example.implementation.is_pandas_like():
+        return series.cast(example.dtype)
+    native = series.to_native().astype(example.to_native().dtype)
+    return nw.from_native(native, series_only=True)
+
+
+def _check_range(name: str, values: Array, dtype: Any) -> None:
+    limits = np.iinfo(str(dtype).lower())
+    if len(values) and (values.min() < limits.min or values.max() > limits.max):
+        raise ColumnTypeError(
+            f"column {name!r} is stored as {dtype}, which cannot hold new values from "
+            f"{values.min():g} to {values.max():g}; store it in a wider type first"
+        )
+
+
+def _palette(example: nw.Series[Any], labels: tuple[str, ...]) -> nw.Series[Any]:
+    """One row per label, of the type of `example`: taken from it, or made where it has none."""
+    seen = column_of(example)
+    place = {seen.labels[code]: at for at, code in enumerate(seen.codes)}
+    absent = [label for label in labels if label not in place]
+    if absent:
+        place |= {label: len(example) + at for at, label in enumerate(absent)}
+        made = [example.to_frame(), _made(example, absent).to_frame()]
+        example = nw.concat(made)[example.name]
+    return example[np.array([place[label] for label in labels], dtype=np.int64)]
+
+
+def _made(example: nw.Series[Any], labels: list[str]) -> nw.Series[Any]:
+    """Labels that the example does not have, in its type; refused where the type has no room."""
+    dtype, name = example.dtype, example.name
+    text = dtype == nw.String or dtype == nw.Categorical or dtype == nw.Object
+    fixed = tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
+    if fixed is None and example.implementation.is_pandas_like() and dtype == nw.Categorical:
+        fixed = tuple(map(str, example.to_native().cat.categories))
+    for label in labels:
+        if not (label in fixed if fixed is not None else text):
+            raise ColumnTypeError(
+                f"column {name!r} is of type {dtype}, which has no value {label!r} in this data; "
+                "add it to the categories of the column, or store the column as text"
+            )
+    if example.implementation.is_pyarrow():
+        native = pa.chunked_array([pa.array(labels, type=example.to_native().type)])
+    elif example.implementation.is_polars():
+        native = type(example.to_native())(name, labels, dtype=example.to_native().dtype)
+    else:
+        native = type(example.to_native())(labels, name=name, dtype=example.to_native().dtype)
+    made: nw.Series[Any] = nw.from_native(native, series_only=True).alias(name)
+    return made
+
+
+def _kind(native: Any) -> str:
+    """The letter numpy has for the type of a pandas series; empty for all other columns."""
+    dtype = getattr(native, "dtype", None)
+    return dtype.kind if isinstance(dtype, np.dtype) else ""
+
+
+def _is_number(dtype: Any) -> bool:
+    return bool(dtype.is_numeric() or dtype == nw.Boolean)
+
+
+def _in_order(column: Column, series: nw.Series[Any]) -> Column:
+    if not isinstance(series.dtype, nw.Enum) or column.is_number:
+        return column
+    labels = tuple(label for label in series.dtype.categories if label in column.labels)
+    place = np.array([*map(labels.index, column.labels), -1], dtype=np.int64)
+    return Column(column.name, None, place[column.codes], labels)
