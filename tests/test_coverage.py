@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import causalfairness as cf
 from causalfairness.errors import EmptyCellsError
-from causalfairness.estimators import DoublyRobust, Strata
+from causalfairness.estimators import DoublyRobust, Regression, Strata, Weighting
 from judging import PARTS, fewest_and_most_hits
 
 WORLDS = cf.datasets.worlds.WORLDS
@@ -74,6 +74,11 @@ def test_counting_covers_in_a_reduced_run():
 def test_models_cover_in_a_reduced_run():
     judge(["linear_gaussian", "rare_group"], PLAIN, draws=150, workers=1)
     judge(["med"], DoublyRobust(), draws=30, workers=1)
+
+
+def test_refitting_covers_in_a_reduced_run():
+    judge(["linear_gaussian", "binary"], Regression(replicates=60), draws=100, workers=1)
+    judge(["interacting"], Weighting(replicates=60), draws=100, workers=1)
 
 
 def few_rows_per_cell(n, rng):
@@ -138,3 +143,14 @@ def test_counting_covers_at_the_nominal_rate():
 @pytest.mark.slow
 def test_models_cover_at_the_nominal_rate_in_every_world():
     judge(list(WORLDS), DoublyRobust(), draws=400, workers=2)
+
+
+@pytest.mark.slow
+def test_regression_covers_at_the_nominal_rate_in_every_world():
+    judge(list(WORLDS), Regression(replicates=100), draws=400, workers=2)
+
+
+@pytest.mark.slow
+def test_weighting_covers_at_the_nominal_rate_where_its_models_are_right():
+    right = [name for name in WORLDS if name not in ("heavy_tailed", "med")]
+    judge(right, Weighting(replicates=100), draws=400, workers=2)

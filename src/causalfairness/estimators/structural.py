@@ -1,0 +1,297 @@
+"""What does a structural causal model itself say about the twelve world means? (methods §2, §7)
+
+    mu[i, j, k] = mean over the rows of group k of  Y in the world where A is set to j, the
+                  mediators follow, and the outcome (or the audited model) is told i
+
+for every row with the noise that was abducted from it. A row told its own group comes back as it
+is, so mu[k, k, k] is the plain mean of group k and the parts add up to the plain gap. Nothing
+corrects the mechanisms, and where the groups do not overlap they extrapolate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects import Basis, Diagnostics, Estimate, LearnerLoss, Overlap, WorldMeans
+from causalfairness.errors import MechanismError, NotIdentifiedError, OutcomeError
+from causalfairness.estimators.graph_roles import check_roles
+from causalfairness.estimators.nested_worlds import People, people_of
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.graph import CausalGraph
+from causalfairness.scm import Additive, StructuralCausalModel
+from causalfairness.scm.evaluation import Equations
+from causalfairness.scm.goodness import NodeFit
+from causalfairness.scm.paths import MECHANISMS_GIVEN, encoded
+from causalfairness.scm.refits import (
+    Refits,
+    check_replicates,
+    refits_of,
+    replicate,
+    resampled_basis,
+)
+from causalfairness.tables import Of, RowPair, Rows, Table
+from causalfairness.tables.frames import FrameRows
+
+Array = NDArray[np.float64]
+EXTRAPOLATES = (
+    "the mechanisms are right, also for people unlike any that were seen: where the groups do not "
+    "overlap, they extrapolate"
+)
+SAME = 1e-6  # how far a refit may be from the model, as a share of the largest world mean
+DEPENDS = 0.001  # p-value below which the noise of a node is said to depend on its causes
+
+
+@dataclass(frozen=True)
+class Structural:
+    """What does a structural causal model itself say about the twelve world means?
+
+    `scm` is a fitted model, or a graph: then it is fitted to the data that is asked about, with
+    `mechanisms` as in `StructuralCausalModel.fit`. Its graph must give the columns the roles that
+    the fairness model does. For standard errors the mechanisms are fitted again to that many
+    tables of rows drawn anew; `replicates=None` takes them as given, which is right only if they
+    were not learned. `draws` averages over drawn noise.
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.linear_gaussian()
+    >>> graph = cf.CausalGraph.parse("{group, c1, c2} -> m1; {group, c1, c2, m1} -> y")
+    >>> structural = cf.estimators.Structural(graph, replicates=20)
+    >>> found = cf.decompose_disparity(
+    ...     world.draw(1_000, seed=0), world.model, estimator=structural)
+    >>> error = found.direct.value - world.true_effects()["direct"]
+    >>> bool(abs(error) < 4 * found.direct.standard_error)
+    True
+    """
+
+    scm: StructuralCausalModel | CausalGraph
+    mechanisms: Mapping[str, Any] | None = None
+    replicates: int | None = 100
+    draws: int = 1
+
+    def __post_init__(self) -> None:
+        check_replicates(self.replicates)
+        if not isinstance(self.draws, int) or self.draws < 1:
+            raise ValueError(f"draws must be a whole number, at least 1; found {self.draws!r}")
+        if not isinstance(self.scm, StructuralCausalModel | CausalGraph):
+            raise MechanismError(
+                f"Structural needs a fitted StructuralCausalModel, or a CausalGraph to fit; found "
+                f"{type(self.scm).__name__}"
+            )
+        if isinstance(self.scm, StructuralCausalModel) and self.mechanisms is not None:
+            raise MechanismError(
+                "the structural model is fitted, so mechanisms=... would not be heard; give its "
+                "graph to have it fitted again, or leave mechanisms out"
+            )
+
+    def __str__(self) -> str:
+        made = "as given" if isinstance(self.scm, StructuralCausalModel) else "fitted here"
+        settings = [] if self.replicates is None else [f"replicates={self.replicates}"]
+        settings += [f"draws={self.draws}"] if self.draws > 1 else []
+        return f"Structural({', '.join([f'mechanisms {made}', *settings])})"
+
+    def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
+        """What does each person's row hold?"""
+        if table.within is not None:
+            raise NotIdentifiedError(
+                f"Structural answers for whole groups, not among people with {table.within}: their "
+                "mediators in another world would be those of people whom this outcome did not "
+                "select. Use KnownModel or Strata"
+            )
+        by_function = of == "prediction" and model.predict is not None
+        rows = table.rows(model, None if by_function else of)
+        check_roles(self._graph, model, of)
+        return rows
+
+    def estimate(
+        self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
+    ) -> Estimate:
+        """What are the twelve world means, by the structural model?"""
+        pair = reading.pair(model)
+        scm = self._fitted(reading, model, seed)
+        people = people_of(scm.equations, pair, draws=self.draws, seed=seed)
+        worlds = _Worlds(people, pair.weights)
+        outcomes = people.outcomes(scm.equations)
+        _check_varies(outcomes, pair)
+        values = worlds.means(outcomes)
+        identity, stated = reading.identity, (*scm.assumptions, EXTRAPOLATES)
+        fits = [fit for fit in scm.fits if fit.node in people.question.moved]
+        if self.replicates is None:
+            stated, notes = (*stated, MECHANISMS_GIVEN), (*_too_short(fits),)
+            basis = Basis(identity.fingerprint, "rows", identity.order)
+            spreads = pair.scatter(worlds.row_spreads(outcomes, values))
+        else:
+            refits = refits_of(scm, _all_values(reading, scm, people), people.question.moved)
+            spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
+            basis = resampled_basis(identity, self.replicates, seed)
+        means = WorldMeans(values, spreads, basis, frozenset(stated))
+        diagnostics = Diagnostics(
+            estimator=str(self),
+            rows=pair.account,
+            overlap=Overlap(),
+            learners=tuple(map(_loss, (fit for fit in fits if fit.value is not None))),
+            assumptions=stated,
+            notes=(*_doubts(fits), *_about_weights(model), *notes),
+        )
+        return Estimate(means, (means[1, 1, 1] - means[0, 0, 0]).named("total"), diagnostics)
+
+    @property
+    def _graph(self) -> CausalGraph:
+        return self.scm.graph if isinstance(self.scm, StructuralCausalModel) else self.scm
+
+    def _fitted(
+        self, reading: Rows, model: StandardFairnessModel, seed: int
+    ) -> StructuralCausalModel:
+        """The model as given, or fitted to these rows: as much of the graph as has a role."""
+        if isinstance(self.scm, StructuralCausalModel):
+            return self.scm
+        target = () if reading.target is None else (reading.target.column,)
+        follow = (*model.mediators, *target)
+        kept = self.scm.latent_projection((*model.protected_columns, *model.confounders, *follow))
+        arrows = [edge for edge in kept.arrows if edge[1] in follow]
+        graph = CausalGraph.from_edges(arrows, kept.hidden, kept.nodes)
+        mechanisms = {
+            node: mechanism
+            for node, mechanism in (self.mechanisms or {}).items()
+            if node in graph.nodes or node not in self.scm.nodes
+        }
+        frame = reading.frame[np.flatnonzero(reading.kept)].to_native()
+        return StructuralCausalModel.fit(graph, frame, mechanisms, seed=seed)
+
+    def _refitted(
+        self,
+        refits: Refits,
+        reading: Rows,
+        pair: RowPair,
+        worlds: _Worlds,
+        values: Array,
+        workers: int,
+        seed: int,
+    ) -> tuple[Array, tuple[str, ...]]:
+        """Spreads over replicates, and what to know about them."""
+        assert self.replicates is not None
+        place = np.searchsorted(np.flatnonzero(reading.kept), pair.index)
+        counted = np.zeros((2, int(reading.kept.sum())), dtype=bool)
+        counted[pair.group, place] = pair.weights > 0
+        spreads = replicate(
+            refits,
+            _Redrawn(worlds, place).means,
+            dict(zip(("reference group", "comparison group"), counted, strict=True)),
+            replicates=self.replicates,
+            workers=workers,
+            seed=seed,
+        )
+        everyone = np.arange(counted.shape[1])
+        again = worlds.means(worlds.people.outcomes(refits.on(everyone)))
+        return spreads, (*_about_other_rows(values, again), *_about_learners(refits))
+
+
+@dataclass(frozen=True, eq=False)
+class _Worlds:
+    """Two groups of people, and how much each of them counts."""
+
+    people: People
+    weights: Array
+
+    @property
+    def shares(self) -> Array:
+        """What each row contributes to the mean of the reference, the comparison, both. (3, n)"""
+        group = self.people.group
+        counted = np.stack([self.weights * (group == 0), self.weights * (group == 1), self.weights])
+        return np.asarray(counted / counted.sum(axis=1, keepdims=True))
+
+    def means(self, outcomes: Array) -> Array:
+        """The twelve means of outcomes [i, j, row]."""
+        return np.asarray(outcomes @ self.shares.T)
+
+    def row_spreads(self, outcomes: Array, values: Array) -> Array:
+        """What each row adds to the error of each mean, mechanisms as given."""
+        return np.asarray(self.shares * (outcomes[:, :, None, :] - values[..., None]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Redrawn:
+    """The means over people who count as often as they were drawn."""
+
+    worlds: _Worlds
+    place: NDArray[np.intp]  # of the two groups' rows among all rows that are drawn from
+
+    def means(self, equations: Equations, counts: Array) -> Array:
+        """The twelve means by these equations."""
+        weights = counts[self.place] * self.worlds.weights
+        drawn = np.flatnonzero(weights)
+        people = self.worlds.people.take(drawn)
+        return _Worlds(people, weights[drawn]).means(people.outcomes(equations))
+
+
+def _all_values(reading: Rows, scm: StructuralCausalModel, people: People) -> dict[str, Array]:
+    """The nodes that are learned again, and their causes, in every row that is not dropped."""
+    frame = FrameRows(reading.frame[np.flatnonzero(reading.kept)])
+    return encoded(frame, scm.equations.domains, tuple(people.values))
+
+
+def _check_varies(outcomes: Array, pair: RowPair) -> None:
+    """Is there a gap to explain? Measured outcomes were checked when they were read."""
+    own = outcomes[pair.group, pair.group, np.arange(len(pair))]
+    if pair.outcome is None and np.ptp(own) == 0:
+        raise OutcomeError(
+            f"the model predicts {own[0]:g} for everyone: there is no gap to explain"
+        )
+
+
+def _loss(fit: NodeFit) -> LearnerLoss:
+    """How well a mechanism predicts, as a loss: for numbers the share of variance it misses."""
+    assert fit.value is not None
+    assert fit.baseline is not None
+    target = f"{fit.node} given {', '.join(fit.causes)}"
+    if fit.measure == "R2":
+        return LearnerLoss(target, fit.mechanism, "unexplained variance", 1 - fit.value, 1.0)
+    return LearnerLoss(target, fit.mechanism, fit.measure, fit.value, fit.baseline)
+
+
+def _doubts(fits: Sequence[NodeFit]) -> Iterator[str]:
+    for fit in fits:
+        if fit.independence is not None and fit.independence < DEPENDS:
+            yield (
+                f"the noise of {fit.node!r} depends on its causes (p = {fit.independence:.2g}): "
+                "its mechanism does not fit, and what follows from it may be wrong"
+            )
+
+
+def _too_short(fits: Sequence[NodeFit]) -> Iterator[str]:
+    learned = [fit.node for fit in fits if fit.value is not None]
+    if learned:
+        yield (
+            f"the mechanisms of {', '.join(learned)} were learned, and standard errors leave that "
+            "out: intervals may be far too short. Structural(..., replicates=200) has both"
+        )
+
+
+def _about_weights(model: StandardFairnessModel) -> Iterator[str]:
+    if model.weights is not None:
+        yield "rows are averaged by their weights; mechanisms are fitted without them"
+
+
+def _about_other_rows(values: Array, again: Array) -> Iterator[str]:
+    off = float(np.abs(values - again).max())
+    if off > SAME * float(np.abs(values).max()):
+        yield (
+            f"fitted to these rows, the mechanisms give world means up to {off:.3g} away: the "
+            "model was fitted to others. Standard errors are those of a model fitted to these"
+        )
+
+
+def _about_learners(refits: Refits) -> Iterator[str]:
+    learned = [
+        node
+        for node, mechanism in refits.mechanisms.items()
+        if isinstance(mechanism, Additive) or getattr(mechanism, "model", None) is not None
+    ]
+    if learned:
+        yield (
+            f"the mechanism of {', '.join(learned)} is a learner that may follow single rows; rows "
+            "drawn twice then mislead it, and standard errors are rough"
+        )
