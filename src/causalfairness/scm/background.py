@@ -103,6 +103,10 @@ def spread_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
     """
     if n <= most:
         return np.arange(n)
-    edges = (np.arange(most + 1) * n) // most
+    edges = np.arange(most + 1)
+    edges *= n
+    edges //= most
     luck = np.random.default_rng(seed).random(most)
-    return (edges[:-1] + luck * np.diff(edges)).astype(np.intp)
+    luck *= np.diff(edges)
+    luck += edges[:-1]
+    return luck.astype(np.intp)

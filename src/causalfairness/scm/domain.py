@@ -128,7 +128,8 @@ class Domain:
         """How are these values written into a frame? As integers only if all of them are whole."""
         if self.labels:
             return Labels(values.astype(np.int64), self.labels)
-        return Numbers(values, whole and self.whole and _is_whole(values))
+        whole = whole and self.whole and (self.is_categorical or _is_whole(values))
+        return Numbers(values, whole)
 
     def _refuse_missing(self, column: Column) -> None:
         absent = int(column.is_missing.sum())
@@ -153,6 +154,8 @@ def read_domain(rows: FrameRows, name: str) -> tuple[Domain, Array]:
         return domain, domain.encode(column)
     domain = Domain(name)
     domain.check_present(column.values)
+    if not _is_whole(column.values[:PEEK]):
+        return domain, column.values
     levels = _two_levels(column.values)
     if not levels:
         if not _is_whole(column.values):
@@ -185,8 +188,7 @@ def _missing(name: str, count: int) -> str:
 
 def _two_levels(values: Array) -> tuple[float, ...]:
     """The two whole numbers of a column that has no others, as its first rows let suppose."""
-    peek = values[:PEEK]
-    first = np.unique(peek) if np.array_equal(peek, np.rint(peek)) else peek[:0]
+    first = np.unique(values[:PEEK])
     if len(first) != 2:
         return ()
     hits = sum(int(np.count_nonzero(values == value)) for value in first)
@@ -194,10 +196,8 @@ def _two_levels(values: Array) -> tuple[float, ...]:
 
 
 def _is_whole(values: Array) -> bool:
-    if not np.array_equal(values[:PEEK], np.rint(values[:PEEK])):
-        return False
     pieces = (values[at : at + STEP] for at in range(0, len(values), STEP))
-    return all(np.array_equal(piece, np.rint(piece)) for piece in pieces)
+    return all(bool((piece == np.rint(piece)).all()) for piece in pieces)
 
 
 def _few_levels(values: Array) -> tuple[float, ...]:

@@ -129,14 +129,16 @@ def propagate(
 
 
 def carry(
-    equations: Equations, observed: Values, settled: Values, streams: Streams
-) -> dict[str, Array]:
+    equations: Equations, observed: Values, settled: Values, streams: Streams, into: Values
+) -> None:
     """What would these people's values be, had the settled nodes had these values?
 
-    Abduction and propagation in one walk over the descendants, which are what is returned, together
-    with the settled nodes. Where noise is added to a line the value is moved by what the changes of
-    its causes add up to, which is the same with fewer roundings.
+    Abduction and propagation in one walk over the descendants, which are written to `into`,
+    together with the settled nodes. Where noise is added to a line the value is moved by what the
+    changes of its causes add up to, which is the same with fewer roundings.
     """
+    for node, values in settled.items():
+        into[node][:] = values
     reached = frozenset(equations.graph.descendants(settled))
     worlds = _Worlds(observed, dict(settled), {})
     for node in equations.graph.topological_order():
@@ -146,13 +148,22 @@ def carry(
         if isinstance(fitted, LinearEquation):
             move = _move(fitted, equations.graph.parent_map[node], worlds)
             worlds.moves[node] = move
-            worlds.changed[node] = own + move
-            continue
-        before = equations.causes(node, observed, len(own))
-        after = equations.causes(node, {**observed, **worlds.changed}, len(own))
-        with _naming(node):
-            worlds.changed[node] = fitted.apply(fitted.abduct(own, before, streams[node]), after)
-    return worlds.changed
+            np.multiply(move.times, move.by, out=into[node])
+            into[node][:] += own
+        else:
+            before = equations.causes(node, observed, len(own))
+            after = equations.causes(node, {**observed, **worlds.changed}, len(own))
+            with _naming(node):
+                noise = fitted.abduct(own, before, streams[node])
+                into[node][:] = fitted.apply(noise, after)
+        worlds.changed[node] = into[node]
+
+
+class _Move(NamedTuple):
+    """By how much a node moves. Nodes that follow from one change share the array."""
+
+    times: float
+    by: Array
 
 
 class _Worlds(NamedTuple):
@@ -160,28 +171,34 @@ class _Worlds(NamedTuple):
 
     observed: Values
     changed: dict[str, Array]
-    moves: dict[str, Array]
+    moves: dict[str, _Move]
 
-    def move(self, node: str) -> Array:
+    def move(self, node: str) -> _Move:
         if node not in self.moves:
-            self.moves[node] = self.changed[node] - self.observed[node]
+            self.moves[node] = _Move(1.0, self.changed[node] - self.observed[node])
         return self.moves[node]
 
 
-def _move(fitted: LinearEquation, parents: tuple[str, ...], worlds: _Worlds) -> Array:
+def _move(fitted: LinearEquation, parents: tuple[str, ...], worlds: _Worlds) -> _Move:
     """By how much a linear node moves: the sum over causes that changed."""
-    total: Array | None = None
+    parts = []
     for slope, parent in zip(fitted.slopes, parents, strict=True):
         if parent not in worlds.changed:
             continue
         if isinstance(slope, float):
-            part = slope * worlds.move(parent)
+            move = worlds.move(parent)
+            parts.append(_Move(slope * move.times, move.by))
         else:
-            part = contribution(slope, worlds.changed[parent])
-            part -= contribution(slope, worlds.observed[parent])
-        total = part if total is None else np.add(total, part, out=total)
-    assert total is not None  # a node is reached through one of its causes
-    return total
+            by = contribution(slope, worlds.changed[parent])
+            by -= contribution(slope, worlds.observed[parent])
+            parts.append(_Move(1.0, by))
+    first = parts[0].by  # there is one: a node is reached through one of its causes
+    if all(part.by is first for part in parts):
+        return _Move(sum(part.times for part in parts), first)
+    total = parts[0].times * first
+    for part in parts[1:]:
+        total += part.times * part.by
+    return _Move(1.0, total)
 
 
 @contextmanager

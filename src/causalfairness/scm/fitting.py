@@ -40,15 +40,15 @@ def fit_model(
     """Which equations fit this data, given the graph and what the user said about mechanisms?"""
     given = as_mechanisms(mechanisms, graph)
     rows = frame_rows(data, graph.nodes)
-    found = {node: read_domain(rows, node) for node in graph.nodes}
-    domains = {node: domain for node, (domain, _) in found.items()}
-    values = {node: column for node, (_, column) in found.items()}
+    picked = spread_rows(len(rows), KEPT, seed)
+    domains, values, kept = {}, {}, {}
+    for node in graph.nodes:
+        domains[node], values[node] = read_domain(rows, node)
+        kept[node] = values[node].take(picked)
     learned = {node for node in graph.nodes if node not in given or given[node].learns}
     check_hidden(graph, learned)
     _check_varies(graph, values, learned)
     unfitted = Equations(graph, domains, {})
-    picked = spread_rows(len(rows), KEPT, seed)
-    kept = {node: column.take(picked) for node, column in values.items()}
     choices = {node: Choice(mechanism, "given") for node, mechanism in given.items()}
     for node in graph.nodes:
         if node not in given:

@@ -77,10 +77,9 @@ class _Columns:
 
     def first_shifts(self) -> Array:
         """The mean over the first rows; 0 where that is no further from 0 than the values are."""
-        first = [_block(design, 0, PEEK) for design in self.designs]
-        spans = [float(x.max()) - float(x.min()) for x in first]
-        means = np.array([x.mean() for x in first])
-        return np.where(2 * np.abs(means) > spans, means, 0.0)
+        first = np.array([_block(design, 0, PEEK) for design in self.designs], dtype=np.float64)
+        means = first.mean(axis=1)
+        return np.where(2 * np.abs(means) > np.ptp(first, axis=1), means, 0.0)
 
     def blocks(self, shift: Array) -> Iterator[list[Array]]:
         """The columns, block by block, shifted. Buffers are used again."""
@@ -146,13 +145,13 @@ def _moments(columns: _Columns, regressions: Sequence[Regression], shift: Array)
 def _line(columns: _Columns, moments: _Moments, regression: Regression) -> Line:
     target, on = regression.target, np.array(regression.on, dtype=np.intp)
     slopes = np.zeros(len(on))
-    spread = np.sqrt(np.maximum(np.diag(moments.products)[on], 0.0))
+    spread = np.sqrt(np.maximum(moments.products[on, on], 0.0))
     rounding = 1e-13 * np.sqrt(columns.rows) * np.abs(moments.means[on])
     varies = np.flatnonzero(spread > rounding)
     alike = None
     if len(varies):
         used, scale = on[varies], spread[varies]
-        correlation = moments.products[np.ix_(used, used)] / np.outer(scale, scale)
+        correlation = moments.products[used][:, used] / scale / scale[:, None]
         values, vectors = np.linalg.eigh(correlation)
         sound = values >= ALIKE
         inverse = (vectors[:, sound] / values[sound]) @ vectors[:, sound].T

@@ -121,10 +121,10 @@ def slopes_by_cause(domains: Sequence[Domain], slopes: Array) -> tuple[Slope, ..
 
 
 def _equation(sample: Sample, line: Line) -> LinearEquation:
-    terms = terms_of(sample.causes.domains)
     if line.alike is not None and not sample.partial:
+        alike = terms_of(sample.causes.domains)[line.alike]
         raise MechanismError(
-            f"{sample.causes.names[terms[line.alike].cause]!r} is a weighted sum of the other "
+            f"{sample.causes.names[alike.cause]!r} is a weighted sum of the other "
             f"causes of {sample.target.name!r}, so what each of them does cannot be told apart; "
             "leave one of the arrows out"
         )

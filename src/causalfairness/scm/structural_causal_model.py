@@ -139,14 +139,15 @@ class StructuralCausalModel:
         rows, values = self._read(data, reached, do)
         intervention = read_intervention(do, self.graph, self.equations.domains, len(rows))
         n = len(rows)
-        new = {node: np.empty(n * draws) for node in reached}
+        new = dict(zip(reached, np.empty((len(reached), n * draws)), strict=True))
         for draw in range(draws):
             luck = Streams(self.graph.nodes, seed, draw)
             for part in blocks(n):
                 observed = self._block(values, part)
                 settled = intervention.settle(observed, part)
-                for node, moved in carry(self.equations, observed, settled, luck).items():
-                    new[node][draw * n + part.start : draw * n + part.stop] = moved
+                there = slice(draw * n + part.start, draw * n + part.stop)
+                into = {node: column[there] for node, column in new.items()}
+                carry(self.equations, observed, settled, luck, into)
         return rows.replaced(self._written(new, intervention.nodes), copies=draws)
 
     def intervene(self, data: Any, *, do: Any, seed: int = 0) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.dependencies import get_pandas
 from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError
@@ -53,11 +54,17 @@ class FrameRows:
     [30, 45]
     """
 
-    frame: nw.DataFrame[Any]
+    native: Any  # a frame of pandas, polars or pyarrow
+    _columns: dict[str, Any] = field(default_factory=dict)  # as they came, fetched once
     _labels: dict[str, Column] = field(default_factory=dict)  # columns of words, read once
 
     def __len__(self) -> int:
-        return len(self.frame)
+        return len(self.native)
+
+    @cached_property
+    def frame(self) -> nw.DataFrame[Any]:
+        """What is it to narwhals? Asked for only where the library makes a difference."""
+        return nw.from_native(self.native, eager_only=True)
 
     @cached_property
     def types(self) -> Mapping[str, Any]:
@@ -70,7 +77,7 @@ class FrameRows:
         Missing numbers are NaN, missing labels have code -1. Labels stand in the order of the
         categories where these are ordered, else in alphabetical order.
         """
-        native = self.frame.to_native()[name]
+        native = self._column(name)
         if (_kind(native) or "f" * _is_number(self.types[name])) in tuple("fiub"):
             with reading():
                 values = native.to_numpy()
@@ -83,7 +90,7 @@ class FrameRows:
 
     def holds_integers(self, name: str) -> bool:
         """Is this a column of integers or booleans, by its type?"""
-        kind = _kind(self.frame.to_native()[name])
+        kind = _kind(self._column(name))
         if kind:
             return kind in "iub"
         return bool(self.types[name].is_integer() or self.types[name] == nw.Boolean)
@@ -98,18 +105,19 @@ class FrameRows:
         With `copies` the rows come that many times, one whole frame below the other; the new
         columns then have values for all of them.
         """
-        frame = self.frame if copies == 1 else nw.concat([self.frame] * copies)
-        if frame.implementation.is_pandas():
-            return self._replaced_in_pandas(frame.to_native(), new)
+        whole = self if copies == 1 else FrameRows(nw.concat([self.frame] * copies).to_native())
+        if _is_pandas(self.native):
+            return self._replaced_in_pandas(whole.native, new)
         columns = [made_like(self._example(name), values) for name, values in new.items()]
-        return frame.with_columns(*columns).to_native()
+        return whole.frame.with_columns(*columns).to_native()
 
     def _replaced_in_pandas(self, native: Any, new: Mapping[str, New]) -> Any:
         """The same without a copy of the numbers, which narwhals makes."""
         result = native.copy(deep=False)
         for name, values in new.items():
-            if isinstance(values, Numbers) and native[name].dtype == np.dtype(np.float64):
-                result[name] = type(native[name])(values.values, index=native.index, copy=False)
+            column = self._column(name)
+            if isinstance(values, Numbers) and column.dtype == np.dtype(np.float64):
+                result[name] = type(column)(values.values, index=native.index, copy=False)
             else:
                 made = made_like(self._example(name), values).to_native()
                 made.index = native.index
@@ -118,10 +126,16 @@ class FrameRows:
 
     def template(self, names: Sequence[str]) -> Template:
         """How would rows of these columns, all of them read, be written? The rows are let go."""
-        pandas = self.frame.implementation.is_pandas()
-        first = self.frame.head(1).clone() if pandas or not len(self) else self.frame[[0]]
         labels = {name: self._example(name) for name in names if name in self._labels}
-        return Template(self.frame.implementation.value, first, labels)
+        if _is_pandas(self.native):
+            return Template("pandas", self.native.head(1).copy(), labels)
+        first = self.frame[[0]] if len(self) else self.frame.head(1)
+        return Template(self.frame.implementation.value, first.to_native(), labels)
+
+    def _column(self, name: str) -> Any:
+        if name not in self._columns:
+            self._columns[name] = self.native[name]
+        return self._columns[name]
 
     def _example(self, name: str) -> nw.Series[Any]:
         """A few rows that show the type of a column, and each of its labels."""
@@ -146,7 +160,7 @@ class Template:
     """
 
     library: Any  # as narwhals names it
-    first: nw.DataFrame[Any] | None = None
+    first: Any = None
     labels: Mapping[str, nw.Series[Any]] = field(default_factory=dict)
 
     def filled(self, new: Mapping[str, New]) -> Any:
@@ -156,7 +170,8 @@ class Template:
 
     def _column(self, name: str, new: New) -> nw.Series[Any]:
         if self.first is not None:
-            return made_like(self.labels.get(name, self.first[name]), new)
+            first = nw.from_native(self.first, eager_only=True)
+            return made_like(self.labels.get(name, first[name]), new)
         plain: Any
         if isinstance(new, Labels):
             plain = np.array(new.labels, dtype=object)[new.codes].tolist()
@@ -174,10 +189,12 @@ def frame_rows(data: Any, names: Sequence[str]) -> FrameRows:
     2
     """
     with reading():
+        if _is_pandas(data) and data.columns.is_unique and set(names) <= set(data.columns):
+            return FrameRows(data)
         frame = open_frame(data)
         if isinstance(frame, nw.LazyFrame) or not set(names) <= set(frame.columns):
             check_columns(frame, names)
-        return FrameRows(collect(frame))
+        return FrameRows(collect(frame).to_native())
 
 
 def column_from(name: str, values: Any) -> Column:
@@ -268,6 +285,11 @@ def _made(example: nw.Series[Any], labels: list[str]) -> nw.Series[Any]:
         native = type(example.to_native())(labels, name=name, dtype=example.to_native().dtype)
     made: nw.Series[Any] = nw.from_native(native, series_only=True).alias(name)
     return made
+
+
+def _is_pandas(data: Any) -> bool:
+    pandas = get_pandas()  # None where it is not loaded
+    return pandas is not None and isinstance(data, pandas.DataFrame)
 
 
 def _kind(native: Any) -> str:
