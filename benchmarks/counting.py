@@ -11,6 +11,7 @@ import causalfairness as cf
 from benchmarks.measuring import Finding, best_of, peak_megabytes
 from causalfairness.estimators import Strata
 from causalfairness.estimators import strata as strata_module
+from causalfairness.estimators.saturated import Saturated
 from causalfairness.tables import open_table
 
 ROWS = {"small": 10**6, "standard": 10**7, "large": 10**8}
@@ -110,7 +111,8 @@ def _price_of_standard_errors(path: str, whole: float) -> Finding:
     pair = open_table(path).cells(MODEL, "outcome").pair(MODEL)
     weight, total = pair.by_profile(pair.sums.w), pair.by_profile(pair.sums.wy)
     everyone = weight.min(axis=0) > 0
-    pieces = strata_module._pieces(pair, everyone, weight, total / weight)
+    cells = Saturated(weight, total / weight, pair.stratum)
+    pieces = strata_module._pieces(pair, everyone, cells)
     started = time.perf_counter()
     (
         pieces.spreads(),

@@ -8,13 +8,18 @@ import pytest
 from rich.console import Console
 
 from causalfairness.datasets import load_compas
-from causalfairness.demo import MODEL, main
+from causalfairness.demo import MODEL, error_rates, main
 from causalfairness.parity import decompose_disparity
 
 PARTS = ("total", "direct", "indirect", "spurious")
 CONVENTIONS = ("sequential", "symmetric")
 ROW = re.compile(
     r"^  (total|direct|indirect|spurious) +([+-]\d\.\d{3}) +([+-]\d\.\d{3}) to ([+-]\d\.\d{3}) ",
+    re.MULTILINE,
+)
+ERRORS = re.compile(
+    r"^  (total|direct|indirect|spurious) +"
+    + r" +".join([r"([+-]\d\.\d{3}) \(([+-]\d\.\d{3}) to ([+-]\d\.\d{3})\)"] * 2),
     re.MULTILINE,
 )
 HALF_A_DIGIT = 0.0005 + 1e-12
@@ -48,6 +53,23 @@ def test_the_numbers_are_those_of_the_library(tables):
             part = getattr(view, name)
             expected = [part.value, *part.interval(0.95)]
             assert printed == pytest.approx(expected, abs=HALF_A_DIGIT), (convention, name)
+
+
+def test_error_rates_are_those_of_the_library_and_the_plain_ones(printed):
+    rows = {name: [*map(float, numbers)] for name, *numbers in ERRORS.findall(printed)}
+    assert list(rows) == [*PARTS]
+    for at, found in enumerate(error_rates(load_compas()).values()):
+        for name in PARTS:
+            part = getattr(found, name)
+            expected = [part.value, *part.interval(0.95)]
+            assert rows[name][3 * at : 3 * at + 3] == pytest.approx(expected, abs=HALF_A_DIGIT)
+    compas = load_compas().to_pylist()
+    text = " ".join(printed.split())
+    for race in ("Caucasian", "African-American"):
+        innocent = [row for row in compas if row["race"] == race and not row["two_year_recid"]]
+        rate = sum(row["decile_score"] > 4 for row in innocent) / len(innocent)
+        assert f"{rate:.1%} of {race}" in text
+    assert "Assumes, besides the lines below, that asking only about people" in text
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

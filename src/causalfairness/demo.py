@@ -5,7 +5,8 @@
 Defendants recorded as African-American reoffend on record more often than those recorded as
 Caucasian. How much of that gap is direct, how much runs through the criminal record, and how much
 comes along with age and sex? One estimation answers in both conventions: they are different sums
-of the same twelve world means. All signs are a change from Caucasian to African-American.
+of the same twelve world means. And who bears the errors of the COMPAS score itself? All signs are
+a change from Caucasian to African-American.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
@@ -25,7 +28,12 @@ from causalfairness import report
 from causalfairness.datasets import load_compas
 from causalfairness.effects import Decomposition, Diagnostics, Effect, EffectTable
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.parity import decompose_disparity
+from causalfairness.parity import (
+    ErrorRateDecomposition,
+    decompose_disparity,
+    decompose_error_rates,
+)
+from causalfairness.tables import add_column
 
 MODEL = StandardFairnessModel(
     protected="race",
@@ -53,13 +61,18 @@ REMAINS = {
     "spurious": "Comes along with age and sex, which differ between the groups and which race "
     "does not cause.",
 }
+RISKY = 4  # deciles of the COMPAS score above this one are called medium or high risk
+ERRORS = {
+    "fpr": ("called risky, no new offense", "without a new offense were called risky"),
+    "fnr": ("called low risk, new offense", "with a new offense were called low risk"),
+}
 LEVEL = 0.95
 WIDEST = 100  # columns; longer lines are hard to read
 TRACK = 21  # columns of an interval drawn as a line
 
 
 def main(console: Console | None = None, folder: Path | None = None) -> None:
-    """What does the library say about COMPAS? Prints both conventions, caveats and assumptions.
+    """What does the library say about COMPAS? Prints gaps, errors, caveats and assumptions.
 
     With a folder, the findings are also written there as `report.html`.
 
@@ -72,15 +85,25 @@ def main(console: Console | None = None, folder: Path | None = None) -> None:
     page = console or Console()
     width = min(page.width, WIDEST)
     page.print(_opening(), width=width)
-    found = decompose_disparity(load_compas(), MODEL)
+    compas = load_compas()
+    found = decompose_disparity(compas, MODEL)
     for view in (found, replace(found, convention="symmetric")):
         page.print(_findings(view, ascii_only=page.options.ascii_only), width=width)
+    page.print(_errors(error_rates(compas), ascii_only=page.options.ascii_only), width=width)
     page.print(_caveats(found.diagnostics), width=width)
     if folder is not None:
         path = report.write_html(
             found, folder / "report.html", model=MODEL, source="dataset:compas", seed=0
         )
         page.print(Text(f"\nThe whole study, to read and to hand on: {path}"), width=width)
+
+
+def error_rates(compas: Any) -> dict[str, ErrorRateDecomposition]:
+    """How do the errors of the COMPAS score itself fall on the two groups?"""
+    risky = np.asarray(compas["decile_score"]) > RISKY
+    data, column = add_column(compas, risky, name="risky")
+    model = replace(MODEL, prediction=column)
+    return {rate: decompose_error_rates(data, model, rate, with_mediators=True) for rate in ERRORS}
 
 
 def _opening() -> RenderableType:
@@ -113,6 +136,37 @@ def _findings(found: Decomposition, *, ascii_only: bool) -> RenderableType:
         table.add_row(name, f"{part.value:+.3f}", drawn, _words(part, found))
     title = Rule(f"[bold]{found.convention}", align="left", characters="-" if ascii_only else "─")
     return Group("", title, WALKS[found.convention], "", Padding(table, (0, 0, 0, 2)))
+
+
+def _errors(found: dict[str, ErrorRateDecomposition], *, ascii_only: bool) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("part")
+    for heading, _ in ERRORS.values():
+        table.add_column(heading)
+    for name in ("total", "direct", "indirect", "spurious"):
+        cells = []
+        for rate in ERRORS:
+            part = getattr(found[rate], name)
+            low, high = part.interval(LEVEL)
+            cells.append(f"{part.value:+.3f} ({low:+.3f} to {high:+.3f})")
+        table.add_row(Text(name, style="bold"), *cells)
+    words = [_shares(found[rate], words) for rate, (_, words) in ERRORS.items()]
+    extra = found["fpr"].diagnostics.assumptions[-1].replace("two_year_recid = 0", "either outcome")
+    title = Rule("[bold]error rates", align="left", characters="-" if ascii_only else "─")
+    about = (
+        "The COMPAS score sorts people into deciles; from the fifth on they are called medium or "
+        "high risk. The same paths explain who is wrongly called risky, and who wrongly is not:"
+    )
+    assumes = f"Assumes, besides the lines below, that {extra}."
+    return Group("", title, about, "", Padding(table, (0, 0, 1, 2)), *words, "", assumes)
+
+
+def _shares(found: ErrorRateDecomposition, words: str) -> str:
+    reference, comparison = found.world_means[0, 0, 0], found.world_means[1, 1, 1]
+    return (
+        f"{comparison.value:.1%} of {MODEL.comparison_label} defendants {words}, against "
+        f"{reference.value:.1%} of {MODEL.reference_label} ones."
+    )
 
 
 def _words(part: Effect, found: Decomposition) -> str:

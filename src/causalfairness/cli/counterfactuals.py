@@ -1,0 +1,347 @@
+"""What would each row be, had a column been different? `causalfairness counterfactuals` tells.
+
+A value in `--do` is matched to its column: words must be among those that it holds, numbers are
+read as numbers. The table that is written is that of `StructuralCausalModel.counterfactual`; a
+value counts as changed if it moved by more than rounding.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from causalfairness.cli.asking import TRUTHS, open_data, read_graph
+from causalfairness.cli.datasets import FILES
+from causalfairness.cli.decompose import check_goal
+from causalfairness.cli.failing import readable
+from causalfairness.cli.options import METHOD, OUTPUT, Debug, File, Seed
+from causalfairness.errors import InterventionError, SourceError, UnknownNodeError
+from causalfairness.graph import CausalGraph
+
+STDOUT = "-"
+WORLD = "Which world is asked for"
+ROUNDING = 1e-9  # relative; smaller moves are those of arithmetic
+DOUBTFUL = 0.01  # p-value below which noise visibly depends on the causes
+MOST_MOVES = 3  # moves between words that are listed
+HELP = """What would each row be, had a column been different? Writes the counterfactual table.
+
+Examples:
+
+[bold]causalfairness counterfactuals[/] dataset:compas
+--graph "race <-> age; {race, age} -> priors_count; {race, age, priors_count} -> two_year_recid"
+--do race=Caucasian --out counterfactuals.csv
+
+[bold]causalfairness counterfactuals[/] people.parquet --graph graph.dot
+--do race=African-American:Caucasian --do age=30 --out -
+
+Each column of the graph gets a mechanism that is fitted to the data. What a row has of its own \
+(its noise) is kept, so only the columns in --do and those that follow from them change.
+"""
+
+Graph = Annotated[
+    str,
+    typer.Option(
+        help="Causal graph: text such as 'a -> b; a <-> c', or a file with it.",
+        rich_help_panel=WORLD,
+        show_default=False,
+    ),
+]
+Do = Annotated[
+    list[str],
+    typer.Option(
+        "--do",
+        metavar="COLUMN=VALUE",
+        help="Set a column: race=Caucasian for every row, race=Hispanic:Caucasian for rows that "
+        "have the first value (repeatable).",
+        rich_help_panel=WORLD,
+        show_default=False,
+    ),
+]
+Draws = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Draws of the noise that the data leave open: whole tables, one below the other.",
+        rich_help_panel=METHOD,
+    ),
+]
+Out = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="Write the table to this .parquet or .csv file; - for CSV on stdout.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+
+
+def counterfactuals(
+    file: File,
+    graph: Graph,
+    do: Do,
+    out: Out,
+    draws: Draws = 1,
+    seed: Seed = 0,
+    debug: Debug = False,
+) -> None:
+    """What would each row be, had a column been different?"""
+    with readable(debug=debug):
+        _check_out(out, file)
+        _answer(file, read_graph(graph), do, out, draws=draws, seed=seed)
+
+
+def _check_out(out: str, file: str) -> None:
+    """Can the table be written? Better known before the work than after it."""
+    if out == STDOUT:
+        return
+    path = Path(out)
+    check_goal(path, FILES, "--out")
+    sources = [Path(name) for name in (file, *glob.glob(file, recursive=True))]
+    if path.exists() and any(source.exists() and path.samefile(source) for source in sources):
+        raise typer.BadParameter(f"{out!r} holds the data; name another file", param_hint="--out")
+
+
+def _answer(
+    file: str, graph: CausalGraph, given: Sequence[str], out: str, *, draws: int, seed: int
+) -> None:
+    from causalfairness.scm import StructuralCausalModel
+    from causalfairness.tables.frames import frame_rows
+
+    before = frame_rows(open_data(file), graph.nodes)
+    do = read_do(given, graph, before)
+    data = before.frame.to_native()
+    model = StructuralCausalModel.fit(graph, data, seed=seed)
+    after = frame_rows(model.counterfactual(data, do=do, draws=draws, seed=seed), graph.nodes)
+    page = Console(stderr=out == STDOUT, highlight=False)
+    _print_title(page, do, len(before), draws)
+    _print_changes(page, _changes(before, after, (*do, *graph.descendants(do))))
+    _print_model(page, model)
+    write_frame(after.frame, out)
+
+
+def read_do(given: Sequence[str], graph: CausalGraph, rows: Any) -> dict[str, Any]:
+    """What is set? A value for each column, or a mapping from old to new values."""
+    found: dict[str, Any] = {}
+    for text in given:
+        node, said = _halves(text, graph)
+        value = _value(said, rows.read(node).levels().values, f"--do {text!r}", node)
+        known = found.setdefault(node, value)
+        if known is value:
+            continue
+        if not isinstance(known, dict) or not isinstance(value, dict) or known.keys() & value:
+            raise typer.BadParameter(
+                f"{node!r} is set twice; give one value, or OLD:NEW once for each old value",
+                param_hint="--do",
+            )
+        found[node] = known | value
+    return found
+
+
+def _halves(text: str, graph: CausalGraph) -> tuple[str, str]:
+    """The column and what is said about it; of several columns that fit, the longest name."""
+    places = [at for at, letter in enumerate(text) if letter == "="]
+    for at in reversed(places):
+        if text[:at].strip() in graph.nodes:
+            return text[:at].strip(), text[at + 1 :].strip()
+    name = text[: places[0]].strip() if places else ""
+    if not name:
+        raise typer.BadParameter(
+            f"{text!r} names no column and value; expected COLUMN=VALUE, such as race=Caucasian",
+            param_hint="--do",
+        )
+    hint = _nearest(name, graph.nodes)
+    raise UnknownNodeError(f"--do {text!r}: the graph has no node {name!r}; {hint}")
+
+
+def _value(said: str, present: Sequence[str | float | None], where: str, column: str) -> Any:
+    """One value, or {old: new}."""
+    words = [value for value in present if isinstance(value, str)]
+    if words:
+        return _word(said, words, where, column)
+    numbers = [value for value in present if isinstance(value, float)]
+    old, colon, new = said.partition(":")
+    if not colon:
+        return _number(said, numbers, where, column)
+    found = _number(old.strip(), numbers, where, column)
+    if found not in numbers:
+        hint = _nearest(found, numbers)
+        raise InterventionError(f"{where}: column {column!r} has no value {old}; {hint}")
+    return {found: _number(new.strip(), numbers, where, column)}
+
+
+def _word(said: str, words: Sequence[str], where: str, column: str) -> Any:
+    """A colon may also be part of a word, which is looked for first."""
+    if said in words:
+        return said
+    places = [at for at, letter in enumerate(said) if letter == ":"]
+    pairs = [(said[:at].strip(), said[at + 1 :].strip()) for at in places]
+    known = [pair for pair in pairs if set(pair) <= set(words)]
+    if len(known) == 1:
+        return dict(known)
+    if known:
+        ways = " or as ".join(f"{old!r} to {new!r}" for old, new in known)
+        raise InterventionError(f"{where}: this can be read as {ways}; rename one of these values")
+    half = [pair for pair in pairs if set(pair) & set(words)]
+    wrong = next((word for pair in half for word in pair if word not in words), said)
+    hint = _nearest(wrong, words)
+    raise InterventionError(f"{where}: column {column!r} has no value {wrong!r}; {hint}")
+
+
+def _number(text: str, present: Sequence[float], where: str, column: str) -> float:
+    """A number, as the column holds them; one of two, where it has only two."""
+    try:
+        number = TRUTHS[text.lower()] if text.lower() in TRUTHS else float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InterventionError(
+            f"{where}: column {column!r} holds numbers, and {text!r} is not a finite one"
+        )
+    if len(present) == 2 and number not in present:
+        hint = _nearest(number, present)
+        raise InterventionError(f"{where}: column {column!r} has no value {text}; {hint}")
+    return int(number) if number.is_integer() else number
+
+
+def _nearest(value: Any, known: Sequence[Any]) -> str:
+    from causalfairness.scm.domain import nearest
+
+    return nearest(value, known)
+
+
+class _Change(NamedTuple):
+    column: str
+    rows: int
+    total: int
+    how: str
+
+
+def _changes(before: Any, after: Any, columns: Sequence[str]) -> Iterator[_Change]:
+    """How many values of each column changed, and by how much?"""
+    import numpy as np
+
+    copies = len(after) // len(before) if len(before) else 1
+    for name in columns:
+        old, new = before.read(name), after.read(name)
+        if old.values is not None and new.values is not None:
+            was = np.tile(old.values, copies)
+            moved = np.abs(new.values - was) > ROUNDING * np.maximum(1.0, np.abs(was))
+            how = _means(float(old.values.mean()), float(new.values.mean())) if len(was) else ""
+        else:
+            words = (*old.labels, *(word for word in new.labels if word not in old.labels))
+            place = np.array([words.index(word) for word in new.labels], dtype=np.int64)
+            was, now = np.tile(old.codes, copies), place[new.codes]
+            moved = was != now
+            how = _moves(words, was[moved] * len(words) + now[moved])
+        yield _Change(name, int(moved.sum()), len(moved), how)
+
+
+def _means(old: float, new: float) -> str:
+    return f"mean {old:.4g} to {new:.4g} ({new - old:+.3g})"
+
+
+def _moves(words: Sequence[str], pairs: Any) -> str:
+    """The most frequent moves from word to word."""
+    import numpy as np
+
+    found, counts = np.unique(pairs, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    shown = [
+        f"{_name(words[found[at] // len(words)])} to {_name(words[found[at] % len(words)])} "
+        f"{counts[at]:,}"
+        for at in order[:MOST_MOVES]
+    ]
+    others = len(order) - len(shown)
+    return "; ".join([*shown, f"{others} other moves"] if others else shown)
+
+
+def _print_title(page: Console, do: Mapping[str, Any], rows: int, draws: int) -> None:
+    said = " and ".join(_said(node, value) for node, value in do.items())
+    times = "" if draws == 1 else f" ({draws:,} draws, one table below the other)"
+    title = f"What would these {rows:,} rows be, had {said}?{times}"
+    page.print(Text(title, style="bold"), "", sep="\n", width=_width(page))
+
+
+def _said(node: str, value: Any) -> str:
+    if not isinstance(value, dict):
+        return f"{_name(node)} been {_name(str(value))}"
+    pairs = [f"{_name(str(new))} where it is {_name(str(old))}" for old, new in value.items()]
+    return f"{_name(node)} been {', '.join(pairs)}"
+
+
+def _print_changes(page: Console, changes: Iterator[_Change]) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("column", style="bold", overflow="fold")
+    table.add_column("rows changed", justify="right", no_wrap=True)
+    table.add_column("how", overflow="fold")
+    for found in changes:
+        share = f" ({found.rows / found.total:.1%})" if found.total else ""
+        table.add_row(Text(_name(found.column)), f"{found.rows:,}{share}", Text(found.how))
+    page.print(table, "", "All other columns are as they were.", "", sep="\n", width=_width(page))
+
+
+def _print_model(page: Console, model: Any) -> None:
+    """Which mechanism each column has, how well it fits, and what is assumed."""
+    fits = [(str(fit), fit.independence) for fit in model.fits]
+    page.print(Text("How each column follows from its causes", style="bold"), width=_width(page))
+    page.print(*(_bullet(text) for text, _ in fits), sep="\n", width=_width(page))
+    if any(p is not None and p < DOUBTFUL for _, p in fits):
+        doubt = "A small p says that noise still depends on the causes: do not trust such a column."
+        page.print(Padding(Text(doubt), (0, 0, 0, 2)), width=_width(page))
+    page.print("", Text("True only if", style="bold"), sep="\n", width=_width(page))
+    page.print(*(_bullet(text) for text in model.assumptions), sep="\n", width=_width(page))
+
+
+def _bullet(text: str) -> RenderableType:
+    from causalfairness.report.legible import legible
+
+    table = Table.grid(padding=(0, 1))
+    table.add_row("-", Text(legible(text), overflow="fold"))
+    return table
+
+
+def _width(page: Console) -> int:
+    from causalfairness.cli.printing import WIDEST
+
+    return min(page.width, WIDEST)
+
+
+def _name(text: str) -> str:
+    from causalfairness.report.legible import legible, shortened
+
+    return shortened(legible(text))
+
+
+def write_frame(frame: Any, out: str) -> None:
+    """Where does a table go? Whole or not at all: a reader never meets half of one."""
+    try:
+        if out == STDOUT:
+            sys.stdout.buffer.write(frame.write_csv().encode("utf-8"))
+            sys.stdout.flush()
+            return
+        goal = Path(out)
+        part = goal.with_name(f".{goal.name}.part")
+        try:
+            (frame.write_csv if goal.suffix.lower() == ".csv" else frame.write_parquet)(str(part))
+            os.replace(part, goal)
+        finally:
+            part.unlink(missing_ok=True)
+    except (NotImplementedError, TypeError, ValueError) as cause:
+        raise SourceError(
+            f"the table cannot be written to {out!r}: {cause}. CSV has no room for nested values; "
+            "write a .parquet file, or leave such columns out"
+        ) from cause
+    page = Console(stderr=True, highlight=False)
+    page.print(Text(f"written: {out} ({len(frame):,} rows)", style="dim"), soft_wrap=True)
