@@ -111,3 +111,11 @@ class TrustError(CausalFairnessError):
 
 class PathError(CausalFairnessError):
     """An arrow or a path that was asked about is not in the graph, or leads nowhere."""
+
+
+class NeighborError(CausalFairnessError):
+    """Neighbors cannot be found: people cannot be compared, or the question is not well put."""
+
+
+class SituationError(CausalFairnessError):
+    """A situation test cannot be carried out as asked: too few people, or tables that do not fit."""

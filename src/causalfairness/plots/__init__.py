@@ -1,4 +1,4 @@
-"""What does a result look like? Pictures of decompositions and effects, and their captions.
+"""What does a result look like? Pictures of decompositions, effects and metrics, and captions.
 
 Each picture is a function of a result and, if you like, of the axes to draw on; it returns the axes
 and computes nothing: all numbers are those of the result. Without axes it makes a figure with
@@ -11,21 +11,33 @@ from causalfairness.plots.captions import (
     side_by_side_caption,
     waterfall_caption,
 )
+from causalfairness.plots.group_calibration import calibration, calibration_caption
+from causalfairness.plots.group_rates import rates, rates_caption
 from causalfairness.plots.intervals import forest
+from causalfairness.plots.peers import dossier, dossier_caption
 from causalfairness.plots.saving import save, to_svg
 from causalfairness.plots.steps import waterfall
 from causalfairness.plots.theme import DARK, LIGHT, Theme
+from causalfairness.plots.worlds import two_worlds, two_worlds_caption
 
 __all__ = [
     "DARK",
     "LIGHT",
     "Theme",
+    "calibration",
+    "calibration_caption",
+    "dossier",
+    "dossier_caption",
     "forest",
     "forest_caption",
+    "rates",
+    "rates_caption",
     "save",
     "side_by_side",
     "side_by_side_caption",
     "to_svg",
+    "two_worlds",
+    "two_worlds_caption",
     "waterfall",
     "waterfall_caption",
 ]

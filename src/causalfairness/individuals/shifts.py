@@ -1,0 +1,350 @@
+"""How far would predictions have been from what they are, person by person and group by group?
+
+A shift is the prediction in fact minus the prediction in the other world: positive where it is
+higher than it would have been. Flips are counted in both directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects import Basis, Effect, EffectTable
+from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text
+from causalfairness.inference import Interval, normal_interval, wilson_interval
+from causalfairness.tables import add_column, only_rows
+from causalfairness.tables.fingerprint import Identity
+from causalfairness.tables.groups import GroupLabel, group_label, shown
+
+Array = NDArray[np.float64]
+FEW = 30  # people; fewer are pointed out
+GRID = 256  # points at which densities are given
+
+
+class Densities(NamedTuple):
+    """How are predictions spread in fact and in the other world?
+
+    >>> Densities(np.zeros(1), np.ones(1), np.ones(1)).at.tolist()
+    [0.0]
+    """
+
+    at: Array
+    fact: Array
+    otherwise: Array
+
+
+@dataclass(frozen=True, eq=False)
+class GroupShift:
+    """How far is a group's prediction from what it would have been?
+
+    `lowered` is the share of people whose decision would have been 0 and is 1, `raised` the share
+    whose decision would have been 1 and is 0; None where predictions are no decisions.
+
+    >>> GroupShift.__dataclass_fields__["lowered"].default is None
+    True
+    """
+
+    name: str
+    people: int
+    changed: int
+    fact: float
+    otherwise: float
+    shift: Effect
+    quantiles: tuple[float, ...]  # of the shifts: 5, 25, 50, 75 and 95 %
+    lowered: float | None = None
+    raised: float | None = None
+    flip_errors: tuple[float, float] | None = None  # over refitted mechanisms, where asked for
+
+    def flips(self, level: float = 0.95) -> tuple[Interval, Interval] | None:
+        """Which shares of flipped decisions fit the data? Lowered, then raised.
+
+        Wilson intervals over people; with replicates, normal ones that know of the mechanisms.
+        """
+        if self.lowered is None or self.raised is None:
+            return None
+        if self.flip_errors is not None:
+            normal = map(normal_interval, self._flipped(), self.flip_errors, (level, level))
+            lowered, raised = (Interval(max(low, 0.0), min(high, 1.0)) for low, high in normal)
+            return lowered, raised
+        ends = [wilson_interval(x * self.people, self.people, level) for x in self._flipped()]
+        return Interval(*map(float, ends[0])), Interval(*map(float, ends[1]))
+
+    def record(self, level: float = 0.95) -> dict[str, Any]:
+        """What was found, as plain data?"""
+        low, high = self.shift.interval(level)
+        found: dict[str, Any] = {
+            "group": self.name,
+            "people": self.people,
+            "changed": self.changed,
+            "in_fact": self.fact,
+            "otherwise": self.otherwise,
+            "shift": self.shift.value,
+            "standard_error": self.shift.standard_error,
+            "low": low,
+            "high": high,
+            **{
+                f"q{q}": value for q, value in zip((5, 25, 50, 75, 95), self.quantiles, strict=True)
+            },
+        }
+        if (flips := self.flips(level)) is not None:
+            for name, share, ends in zip(
+                ("lowered", "raised"), self._flipped(), flips, strict=True
+            ):
+                found |= {name: share, f"{name}_low": ends.low, f"{name}_high": ends.high}
+        return found
+
+    def _flipped(self) -> tuple[float, float]:
+        assert self.lowered is not None
+        assert self.raised is not None
+        return self.lowered, self.raised
+
+
+class Replicates(NamedTuple):
+    """How do groups' means vary over refitted mechanisms? Mean shift and both shares of flips."""
+
+    spreads: Array  # (groups, 3, replicates)
+    basis: Basis
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfactualFairness:
+    """Who is treated differently than they would have been, and by how much?
+
+    `shift` has one number per person; `found[group]` sums up a group, `table()` all groups.
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.linear_gaussian()
+    >>> data = world.draw(500, seed=0)
+    >>> scm = cf.StructuralCausalModel.fit(cf.CausalGraph.parse(
+    ...     "group <-> {c1, c2}; {group, c1, c2} -> m1; {group, c1, c2, m1} -> y"), data)
+    >>> found = cf.counterfactual_fairness(
+    ...     lambda people: people["m1"].to_numpy(), data, scm, do={"group": {"green": "blue"}})
+    >>> len(found.shift), [group.name for group in found]
+    (500, ['blue', 'green'])
+    """
+
+    data: Any
+    told: tuple[str, ...]
+    groups: tuple[GroupLabel, ...]
+    group: NDArray[np.int64]  # which of `groups`, per row
+    changed: NDArray[np.bool_]
+    fact: Array  # (n,)
+    otherwise: Array  # (draws, n)
+    decided: Array | None  # (n,)
+    decided_otherwise: Array | None  # (draws, n)
+    identity: Identity
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    replicates: Replicates | None = None
+
+    @cached_property
+    def shift(self) -> Array:
+        """How much higher is each person's prediction than it would have been?"""
+        return np.asarray(self.fact - self.otherwise.mean(axis=0))
+
+    @property
+    def uncertain(self) -> Array:
+        """How much does each person's shift vary over the draws? 0 for a single draw."""
+        return np.asarray(self.otherwise.std(axis=0))
+
+    def __iter__(self) -> Iterator[GroupShift]:
+        return (self._of(at) for at in range(len(self.groups)))
+
+    def __getitem__(self, group: Any) -> GroupShift:
+        wanted = group_label(group)
+        if wanted not in self.groups:
+            known = "; ".join(map(shown, self.groups))
+            raise KeyError(f"there is no group {group!r}; there are {known}")
+        return self._of(self.groups.index(wanted))
+
+    def table(self, level: float = 0.95) -> EffectTable:
+        """What is the mean shift of each group whose people are told another value?"""
+        effects = [found.shift for found in self._told()]
+        return EffectTable(tuple(effects), level=level)
+
+    def to_records(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """What was found for each group, as plain data: means, quantiles, flips, intervals?"""
+        return [found.record(level) for found in self]
+
+    def to_pandas(self, level: float = 0.95) -> Any:
+        """What was found for each group, as a pandas data frame?"""
+        return as_pandas(self.to_records(level))
+
+    def to_polars(self, level: float = 0.95) -> Any:
+        """What was found for each group, as a polars data frame?"""
+        return as_polars(self.to_records(level))
+
+    def most_affected(self, people: int = 10) -> Any:
+        """Whose prediction is furthest from what it would have been? Rows of the data, in order.
+
+        They carry the row's position, both predictions and the shift, in the library of the data.
+        """
+        order = np.argsort(-np.abs(self.shift), kind="stable")[:people]
+        frame = only_rows(self.data, order)
+        for name, values in (
+            ("row", order),
+            ("prediction in fact", self.fact[order]),
+            ("prediction otherwise", self.otherwise.mean(axis=0)[order]),
+            ("shift", self.shift[order]),
+        ):
+            frame, _ = add_column(frame, values, name=name)
+        return frame
+
+    def densities(self, group: Any, points: int = GRID) -> Densities:
+        """How are a group's predictions spread in fact and in the other world?"""
+        self[group]  # an unknown group is refused
+        inside = self.group == self.groups.index(group_label(group) or ())
+        fact, otherwise = self.fact[inside], self.otherwise[:, inside].reshape(-1)
+        both = np.concatenate([fact, otherwise])
+        width = _bandwidth(fact)
+        at = np.linspace(both.min() - 3 * width, both.max() + 3 * width, points)
+        return Densities(at, _density(fact, at, width), _density(otherwise, at, width))
+
+    def sentences(self, level: float = 0.95) -> tuple[str, ...]:
+        """What do the numbers say, in plain words?"""
+        said = [_sentence(found, self.told, level) for found in self._told()]
+        said += [_flip_sentence(f, level) for f in self._told() if f.lowered is not None]
+        few = [found for found in self._told() if found.people < FEW]
+        said += [
+            f"Only {found.people} people are {found.name}: little can be said of them."
+            for found in few
+        ]
+        return tuple(said)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                as_text(self._lines(0.95)),
+                *self.sentences(),
+                *(f"assumes: {line}" for line in self.assumptions),
+                *(f"note: {line}" for line in self.notes),
+            ]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
+        return f"{as_html(self._lines(0.95))}<ul>{words}</ul>"
+
+    def _lines(self, level: float) -> list[tuple[str, ...]]:
+        lines: list[tuple[str, ...]] = [
+            ("group", "people", "in fact", "otherwise", "shift", "low", "high")
+        ]
+        for found in self._told():
+            low, high = found.shift.interval(level)
+            numbers = (found.fact, found.otherwise, found.shift.value, low, high)
+            lines.append((found.name, f"{found.people:,}", *(f"{x:.4f}" for x in numbers)))
+        return lines
+
+    def _told(self) -> list[GroupShift]:
+        """The groups of which somebody is told another value; all, if nobody is."""
+        every = list(self)
+        return [found for found in every if found.changed] or every
+
+    def means(self, counts: Array) -> Array:
+        """What are each group's mean shift and shares of flips, if rows count this often?
+
+        (groups, 3); the shares are 0 where predictions are no decisions.
+        """
+        flips = np.zeros((2, len(self.fact)))
+        if self.decided is not None and self.decided_otherwise is not None:
+            for at, was in enumerate((1, 0)):
+                flipped = (self.decided == was) & (self.decided_otherwise == 1 - was)
+                flips[at] = flipped.mean(axis=0)
+        size = np.bincount(self.group, counts, minlength=len(self.groups))
+        totals = [
+            np.bincount(self.group, counts * values, minlength=len(self.groups))
+            for values in (self.shift, *flips)
+        ]
+        return np.stack(totals, axis=1) / size[:, None]
+
+    @cached_property
+    def _means(self) -> Array:
+        return self.means(np.ones(len(self.fact)))
+
+    def _of(self, at: int) -> GroupShift:
+        inside = self.group == at
+        people = int(inside.sum())
+        shift, lowered, raised = (float(mean) for mean in self._means[at])
+        errors = None
+        if self.replicates is None:
+            spread = np.where(inside, self.shift - shift, 0.0) / people
+            basis = Basis(self.identity.fingerprint, "rows", self.identity.order)
+        else:
+            spread, basis = self.replicates.spreads[at, 0], self.replicates.basis
+            norms = np.linalg.norm(self.replicates.spreads[at, 1:], axis=-1)
+            errors = float(norms[0]), float(norms[1])
+        name = shown(self.groups[at])
+        quantiles = np.quantile(self.shift[inside], [0.05, 0.25, 0.5, 0.75, 0.95])
+        decides = self.decided is not None
+        return GroupShift(
+            name=name,
+            people=people,
+            changed=int(self.changed[inside].sum()),
+            fact=float(self.fact[inside].mean()),
+            otherwise=float(self.otherwise[:, inside].mean()),
+            shift=Effect(name, shift, spread, basis, frozenset(self.assumptions)),
+            quantiles=tuple(quantiles.tolist()),
+            lowered=lowered if decides else None,
+            raised=raised if decides else None,
+            flip_errors=errors if decides else None,
+        )
+
+
+def _sentence(found: GroupShift, told: tuple[str, ...], level: float) -> str:
+    low, high = found.shift.interval(level)
+    percent = f"{100 * level:.6g}% level"
+    if found.shift.basis.unit == "rows":
+        percent += ", over people, with the mechanisms taken as given"
+    who = f"{found.name} ({found.changed:,} of {found.people:,} people told another "
+    who += f"{' and '.join(told)})"
+    if found.shift.value == 0 and found.shift.standard_error == 0:
+        return f"{who}: nobody's prediction would have been another: nothing that it uses changes."
+    if low <= 0 <= high:
+        return (
+            f"{who}: predictions are {found.shift.value:+.3f} from what they would have been "
+            f"({low:+.3f} to {high:+.3f}), consistent with no shift above {max(-low, high):.3f} on "
+            f"average ({percent}), under these assumptions."
+        )
+    side = "higher" if found.shift.value > 0 else "lower"
+    return (
+        f"{who}: predictions are {abs(found.shift.value):.3f} {side} on average than they would "
+        f"have been ({low:+.3f} to {high:+.3f} at the {percent})."
+    )
+
+
+def _flip_sentence(found: GroupShift, level: float) -> str:
+    ends = found.flips(level)
+    assert ends is not None
+    shares = [
+        f"{share:.1%} ({end.low:.1%} to {end.high:.1%})"
+        for share, end in zip(found._flipped(), ends, strict=True)
+    ]
+    return (
+        f"{found.name}: {shares[0]} are decided 1 and would have been decided 0; {shares[1]} are "
+        "decided 0 and would have been decided 1."
+    )
+
+
+def _bandwidth(values: Array) -> float:
+    """Silverman's rule of thumb, robust to heaps; a point mass gets a narrow bump."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    scale = min(values.std(), (high - low) / 1.34) or values.std() or 1e-3
+    return float(0.9 * scale * len(values) ** -0.2)
+
+
+def _density(values: Array, at: Array, width: float) -> Array:
+    """A Gaussian kernel estimate; counts on a fine grid first, so that many rows cost little."""
+    fine = np.linspace(at[0], at[-1], 2048)
+    counts = np.histogram(values, bins=len(fine), range=(at[0], at[-1]))[0]
+    step = (at[-1] - at[0]) / len(fine)
+    centers = at[0] + (np.arange(len(fine)) + 0.5) * step
+    kernel = np.exp(-0.5 * ((at[:, None] - centers) / width) ** 2)
+    return np.asarray(kernel @ counts / (len(values) * width * np.sqrt(2 * np.pi)))

@@ -1,0 +1,273 @@
+"""What did situation testing find, for everyone and for each complainant?
+
+The result knows its people, their groups and its rule; every number is worked out from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import SituationError
+from causalfairness.individuals.dossier import Dossier, dossier_of
+from causalfairness.individuals.situation_evidence import Counts, Evidence, Rule
+from causalfairness.individuals.situation_groups import Neighborhood, PeerGroups
+from causalfairness.individuals.situation_rows import Situations, value_of
+from causalfairness.individuals.situation_selves import Selves
+from causalfairness.individuals.situation_table import (
+    SituationCounts,
+    SituationSummary,
+    SituationTable,
+)
+
+Array = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+NO_WIDTH = (
+    "{count:,} of {total:,} intervals have no width, because both shares are 0 or 1; so few people "
+    "cannot make that sure: interval='newcombe' stays honest there"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SituationTest:
+    """Are people like each complainant declined more often than those they are compared with?
+
+    `summary()` counts complainants for each k, `table()` has one row for each of them, and
+    `dossier(row)` lays out one. `flipped` says who is declined in fact and would not have been in
+    the other world: counterfactual fairness, the case k = 0.
+
+    >>> import causalfairness as cf
+    >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
+    >>> found = cf.situation_test(
+    ...     loans, protected="gender", comparison="Female", decision="approved",
+    ...     features=["annual_salary", "account_balance"])
+    >>> len(found.table()), found.ks
+    (422, (15,))
+    """
+
+    situations: Situations
+    neighborhood: Neighborhood
+    control: PeerGroups
+    test: PeerGroups
+    ks: tuple[int, ...]
+    rule: Rule
+    assumptions: tuple[str, ...]
+    reported: tuple[str, ...] = ()
+    selves: Selves | None = None
+    include_centers: bool = False
+
+    @property
+    def name(self) -> str:
+        """What is this kind of test called?"""
+        if self.selves is None:
+            return "situation testing"
+        centers = "with" if self.include_centers else "without"
+        return f"counterfactual situation testing, {centers} centers"
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many people are in the groups, and how many of them were declined? Per k."""
+        declined, ks = self.situations.negative, self.ks
+        found = [
+            self.control.count(declined, ks),
+            self.control.sizes(ks),
+            self.test.count(declined, ks),
+            self.test.sizes(ks),
+        ]
+        if self.include_centers:
+            assert self.selves is not None
+            assert self.selves.negative is not None
+            people = self.situations.complainants
+            one = np.ones(len(people), dtype=bool)
+            centers = (declined[people], one, self.selves.negative[people], one)
+            found = [
+                counted + center[:, None] for counted, center in zip(found, centers, strict=True)
+            ]
+        return Counts(*found)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What do the counts say? Arrays of (complainants, ks)."""
+        return self.rule.weigh(self.counts)
+
+    @cached_property
+    def positive(self) -> Evidence:
+        """The mirror image: who fares better than those they are compared with?"""
+        return self.rule.weigh(self.counts.exchanged())
+
+    @cached_property
+    def flipped(self) -> Truths | None:
+        """Who is declined in fact and not in the other world? None where that is not known."""
+        if self.selves is None or self.selves.negative is None:
+            return None
+        people = self.situations.complainants
+        return np.asarray(self.situations.negative[people] & ~self.selves.negative[people])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known before these numbers are believed?"""
+        known = self.counts.known
+        flat = int(np.sum(known & (self.evidence.high - self.evidence.low <= 0)))
+        said = NO_WIDTH.format(count=flat, total=int(known.sum()))
+        return (*self.reported, said) if flat else self.reported
+
+    def table(self, *, neighbors: bool = False) -> SituationTable:
+        """What was found for each complainant and k? `neighbors` adds their groups' rows.
+
+        `row` is the position of the complainant in the data, from 0, `delta` the share of negative
+        decisions in the control group minus that in the test group.
+        """
+        people, said = self.situations.complainants, self.evidence
+        columns: dict[str, Any] = {"row": np.tile(people, len(self.ks))}
+        if self.situations.ids is not None:
+            ids = [value_of(self.situations.ids, int(row)) for row in people]
+            columns["id"] = [_whole(value) for value in ids] * len(self.ks)
+        columns["k"] = np.repeat(np.array(self.ks, dtype=np.int64), len(people))
+        counts = self.counts
+        for name, values in {
+            "control_size": counts.control.astype(np.int64),
+            "test_size": counts.test.astype(np.int64),
+            "control_rate": said.control_rate,
+            "test_rate": said.test_rate,
+            "delta": said.delta,
+            "low": said.low,
+            "high": said.high,
+            "evidence": said.found,
+            "significant": said.significant,
+            "p_value": said.p_value,
+            "p_adjusted": said.p_adjusted,
+            "discovery": said.discoveries,
+            "positive": self.positive.found,
+            "positive_significant": self.positive.significant,
+        }.items():
+            columns[name] = values.T.reshape(-1)  # all complainants of the first k, then the next
+        if self.flipped is not None:
+            columns["flipped"] = np.tile(self.flipped, len(self.ks))
+        return SituationTable(columns | (self._neighbors() if neighbors else {}))
+
+    def summary(self) -> SituationSummary:
+        """How many complainants were found, for each k?"""
+        return SituationSummary(tuple(self._line(at) for at in range(len(self.ks))))
+
+    def sentences(self) -> tuple[str, ...]:
+        """What do the counts say, in plain words? For each k in turn."""
+        return tuple(_sentences(self, self.summary()))
+
+    def dossier(self, person: Any, *, k: int | None = None) -> Dossier:
+        """What is the evidence about one complainant? By row position, or by id where there are.
+
+        >>> import causalfairness as cf
+        >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
+        >>> found = cf.situation_test(
+        ...     loans, protected="gender", comparison="Female", decision="approved",
+        ...     features=["annual_salary", "account_balance"])
+        >>> found.dossier(2).person
+        'row 2'
+        """
+        return dossier_of(self, self.situations.find(person), self.at(k))
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"{self.name}: {self.situations.complaining} compared with "
+                f"{self.situations.compared}, intervals {self.rule.words}",
+                str(self.summary()),
+                *self.sentences(),
+                *(f"assumes: {line}" for line in self.assumptions),
+                *(f"note: {line}" for line in self.notes),
+            ]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
+        return f"{self.summary()._repr_html_()}<ul>{words}</ul>"
+
+    def at(self, k: int | None) -> int:
+        """Which of `ks` is meant? The first, where none is named."""
+        if k is None:
+            return 0
+        if k not in self.ks:
+            known = ", ".join(map(str, self.ks))
+            raise SituationError(f"k = {k!r} was not asked for; there are {known}")
+        return self.ks.index(k)
+
+    def _line(self, at: int) -> SituationCounts:
+        said, mirror = self.evidence, self.positive
+        people = len(self.situations.complainants)
+        evidence = int(said.found[:, at].sum())
+        tied = self.control.tied(self.ks)[:, at] | self.test.tied(self.ks)[:, at]
+        return SituationCounts(
+            k=self.ks[at],
+            complainants=people,
+            no_verdict=int(np.sum(~self.counts.known[:, at])),
+            evidence=evidence,
+            share=evidence / people,
+            significant=int(said.significant[:, at].sum()),
+            discoveries=int(said.discoveries[:, at].sum()),
+            positive=int(mirror.found[:, at].sum()),
+            positive_significant=int(mirror.significant[:, at].sum()),
+            positive_discoveries=int(mirror.discoveries[:, at].sum()),
+            tied=int(tied.sum()),
+            flipped=None if self.flipped is None else int(self.flipped.sum()),
+        )
+
+    def _neighbors(self) -> dict[str, Any]:
+        """Rows and distances of everyone's groups, nearest first."""
+        found: dict[str, Any] = {}
+        for name, groups in (("control", self.control), ("test", self.test)):
+            pairs = [
+                groups.members(place, k)
+                for k in self.ks
+                for place in range(len(self.situations.complainants))
+            ]
+            found[f"{name}_rows"] = [rows.tolist() for rows, _ in pairs]
+            found[f"{name}_distances"] = [distances.tolist() for _, distances in pairs]
+        return found
+
+
+def _sentences(test: SituationTest, found: SituationSummary) -> Iterator[str]:
+    """Counts, never a verdict: what stands against chance, and what the mirror image shows."""
+    tau, level = test.rule.tau, f"{100 * test.rule.level:.6g}%"
+    people = f"{len(test.situations.complainants):,} complainants"
+    at = ", ".join(f"{line.evidence:,} ({line.share:.1%}) at k = {line.k}" for line in found)
+    yield (
+        f"There is evidence of a difference above {tau:g}, under these assumptions, for so many of "
+        f"{people}: {at}. People like them are declined more often than those they are compared "
+        "with."
+    )
+    yield (
+        f"Significant at the {level} level: {_each(line.significant for line in found)}. Standing "
+        f"after adjustment for {people}: {_each(line.discoveries for line in found)}."
+    )
+    yield (
+        f"The mirror image, a difference below {0.0 - tau:g}: "
+        f"{_each(line.positive for line in found)}, of which "
+        f"{_each(line.positive_discoveries for line in found)} stand after adjustment."
+    )
+    if any(line.no_verdict for line in found):
+        yield (
+            "Nothing can be said, because nobody near enough is in a group: "
+            f"{_each(line.no_verdict for line in found)}."
+        )
+    if any(line.tied for line in found):
+        yield (
+            "The order of rows decides who of several equally near people is compared: "
+            f"{_each(line.tied for line in found)}."
+        )
+
+
+def _each(counts: Iterable[int]) -> str:
+    return ", ".join(f"{count:,}" for count in counts)
+
+
+def _whole(value: Any) -> Any:
+    """Ids that are whole numbers are written as such."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

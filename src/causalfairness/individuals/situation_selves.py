@@ -1,0 +1,212 @@
+"""What would each complainant be like, had they been of the other group? Their counterfactual self.
+
+Row i of the counterfactual table belongs to row i of the data. Where `ids` names people in both
+tables this is checked; without, a table whose features have nothing to do with those of the same
+rows is refused. A structural causal model makes the table itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import (
+    ColumnNotFoundError,
+    InterventionError,
+    PredictorError,
+    SituationError,
+)
+from causalfairness.individuals.auditee import auditee_of
+from causalfairness.individuals.distances import Points
+from causalfairness.individuals.situation_rows import Situations, is_negative, spelled, value_of
+from causalfairness.scm import StructuralCausalModel
+from causalfairness.tables.columns import Column
+from causalfairness.tables.frames import FrameRows, column_from, frame_rows
+from causalfairness.tables.groups import group_label, label_groups
+
+Truths = NDArray[np.bool_]
+LOOSE = 0.5  # correlation below which, and standard errors within which, rows go together by chance
+CHANCE = 4.0
+TABLE = "the counterfactual table holds what each person would have been in the other group"
+ASKED = "counterfactual decisions are those of the model that was given"
+STAYS = "features that are not in the graph do not change: {}"
+SAME = (
+    "no complainant's decision differs in the counterfactual table, though features do: if "
+    "decisions were copied from the data, give predict="
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Selves:
+    """Who would everyone be in the other world, and what would have been decided?
+
+    `negative` is None where counterfactual decisions are not known.
+    """
+
+    rows: FrameRows
+    negative: Truths | None
+    aligned: bool  # it is sure whose row is whose
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def selves_from_table(found: Situations, counterfactuals: Any, *, predict: Any) -> Selves:
+    """Who would everyone be, according to this table?"""
+    _check_index(found, counterfactuals)
+    names = [*found.features, *([] if found.ids is None else [found.ids.name])]
+    try:
+        rows = frame_rows(counterfactuals, names)
+    except ColumnNotFoundError as cause:
+        raise ColumnNotFoundError(f"counterfactuals: {cause}") from cause
+    if len(rows) != len(found.rows):
+        raise SituationError(
+            f"the counterfactual table has {len(rows):,} rows and the data {len(found.rows):,}; "
+            "row i of one must belong to row i of the other"
+        )
+    if found.ids is not None:
+        _check_ids(found.ids, rows.read(found.ids.name))
+    aligned = found.ids is not None
+    if predict is not None:
+        negative, notes = _asked(predict, found, rows)
+        return Selves(rows, negative, aligned, (TABLE, ASKED), notes)
+    decided = _decided(found, rows) if found.decision in rows.types else None
+    return Selves(rows, decided, aligned, (TABLE,))
+
+
+def selves_from_model(
+    found: Situations, scm: StructuralCausalModel, *, do: Any, predict: Any, seed: int
+) -> Selves:
+    """Who would everyone be, according to this model, had `do` been the case?"""
+    settled = _reference(found) if do is None else do
+    native = found.rows.frame.to_native()
+    rows = frame_rows(scm.counterfactual(native, do=settled, seed=seed), found.features)
+    stays = [name for name in found.features if name not in scm.graph.nodes]
+    assumptions = [*scm.assumptions, *([STAYS.format(", ".join(stays))] if stays else [])]
+    if predict is not None:
+        negative, notes = _asked(predict, found, rows)
+        return Selves(rows, negative, True, (*assumptions, ASKED), notes)
+    follows = found.decision in scm.graph.descendants(tuple(settled))
+    decided = _decided(found, rows) if follows else None
+    return Selves(rows, decided, True, tuple(assumptions))
+
+
+def check_order(found: Situations, facts: Points, otherwise: Points) -> None:
+    """Do rows of both tables belong together? Refused if no feature goes along with itself.
+
+    Noise that is kept makes features go along closely; in another order they do so by chance only.
+    """
+    here, there = facts.take(found.complainants), otherwise.take(found.complainants)
+    along = [_correlation(x, y) for x, y in zip(here.numbers.T, there.numbers.T, strict=True)]
+    along += [_agreement(x, y) for x, y in zip(here.codes.T, there.codes.T, strict=True)]
+    known = [value for value in along if value is not None]
+    if not known:
+        return
+    largest = max(known)
+    if largest < LOOSE and largest * np.sqrt(len(here)) < CHANCE:
+        raise SituationError(
+            f"no feature of the {len(here):,} complainants goes along with itself in the "
+            f"counterfactual table (largest correlation {largest:.2f}), so its rows seem to be in "
+            "another order; put them in the order of the data, or name people with ids="
+        )
+
+
+def note_on_decisions(
+    found: Situations, selves: Selves, facts: Points, otherwise: Points
+) -> tuple[str, ...]:
+    """Were counterfactual decisions forgotten? A table may carry those of the data along."""
+    moved = np.nan_to_num(facts.numbers) != np.nan_to_num(otherwise.numbers)
+    if selves.negative is None or not (moved.any() or (facts.codes != otherwise.codes).any()):
+        return ()
+    same = selves.negative[found.complainants] == found.negative[found.complainants]
+    return (SAME,) if same.all() else ()
+
+
+def _reference(found: Situations) -> dict[str, Any]:
+    """Which values make everyone a member of the reference group, if that is one group?"""
+    columns = found.roles.protected_columns
+    wanted = group_label(found.roles.reference)
+    if wanted is None:
+        labels, group = label_groups([found.rows.read(name) for name in columns])
+        present = [labels[at] for at in np.unique(group[found.others])]
+        if len(present) != 1:
+            raise InterventionError(
+                f"everyone else is {len(present)} groups, so it is not clear to which of them the "
+                "complainants would have belonged; say with do= what is set, such as "
+                f"{{{columns[0]!r}: {present[0][0]!r}}}, or name the reference group"
+            )
+        wanted = present[0]
+    return dict(zip(columns, wanted, strict=True))
+
+
+def _check_index(found: Situations, counterfactuals: Any) -> None:
+    one: Any = getattr(found.rows.frame.to_native(), "index", None)
+    other: Any = getattr(counterfactuals, "index", None)
+    comparable = hasattr(one, "equals") and hasattr(other, "equals") and len(one) == len(other)
+    if comparable and not other.equals(one):
+        raise SituationError(
+            "the counterfactual table has another index than the data, so it is not clear whose "
+            "row is whose; give both in the same order, with the same index"
+        )
+
+
+def _check_ids(here: Column, there: Column) -> None:
+    words = [np.array(c.levels().values, dtype=object)[c.levels().codes] for c in (here, there)]
+    same = words[0] == words[1]
+    if not same.all():
+        row = int(np.argmin(same))
+        raise SituationError(
+            f"row {row} is {here.name} {spelled(value_of(here, row))} in the data and "
+            f"{spelled(value_of(there, row))} in the counterfactual table; put both in the same "
+            "order"
+        )
+
+
+def _decided(found: Situations, rows: FrameRows) -> Truths:
+    return is_negative(rows.read(found.decision), found.decisions, "the counterfactual table")
+
+
+def _asked(predict: Any, found: Situations, rows: FrameRows) -> tuple[Truths, tuple[str, ...]]:
+    """What does the model decide about the counterfactual rows, and does it know the facts?"""
+    facts = _answers(predict, found, found.rows)
+    apart = int(np.sum(facts != found.negative))
+    said = (
+        f"the model that was given decides {apart:,} of {len(facts):,} rows of the data otherwise "
+        f"than column {found.decision!r} does"
+    )
+    notes = (said,) if apart else ()
+    return _answers(predict, found, rows), notes
+
+
+def _answers(predict: Any, found: Situations, rows: FrameRows) -> Truths:
+    model = auditee_of(predict, None)
+    ask: Callable[[Any], Any] = predict.predict if hasattr(predict, "predict") else predict
+    native = rows.frame.to_native()
+    try:
+        said = ask(model.features(native))
+    except Exception as cause:
+        raise PredictorError(
+            f"the model failed on a frame like the data: {type(cause).__name__}: {cause}"
+        ) from cause
+    plain = np.asarray(said).reshape(-1)
+    if len(plain) != len(rows):
+        raise PredictorError(f"the model gave {len(plain):,} decisions for {len(rows):,} rows")
+    return is_negative(column_from(found.decision, plain), found.decisions, "the model's answers")
+
+
+def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = x[known], y[known]
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _agreement(x: NDArray[np.int32], y: NDArray[np.int32]) -> float | None:
+    """How closely do labels go along? The largest correlation of having, or not having, a label."""
+    having = [((x == label).astype(float), (y == label).astype(float)) for label in np.unique(x)]
+    along = [_correlation(here, there) for here, there in having]
+    return max((value for value in along if value is not None), default=None)

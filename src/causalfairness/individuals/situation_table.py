@@ -1,0 +1,184 @@
+"""How are the answers about many complainants shown? One row each, and one line for them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text, format_p_value
+
+SHOWN = 10  # complainants that are printed
+HEADINGS = ("complainant", "k", "control", "test", "delta", "low", "high", "p", "p (adjusted)")
+
+
+@dataclass(frozen=True, eq=False)
+class SituationTable:
+    """What was found for each complainant? One row per complainant and k; columns by name.
+
+    Printed, it shows those with the largest difference.
+
+    >>> table = SituationTable({"row": np.array([7]), "delta": np.array([0.2])})
+    >>> table["delta"].tolist(), len(table), table.to_records()
+    ([0.2], 1, [{'row': 7, 'delta': 0.2}])
+    """
+
+    columns: Mapping[str, Any]  # arrays, or lists of lists
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.columns:
+            raise KeyError(f"no column is named {name!r}; there are {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """What is in the table, as plain data? None where a group is empty."""
+        rows = zip(*self.to_lists().values(), strict=True)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+
+    def to_lists(self) -> dict[str, list[Any]]:
+        """What is in each column, as plain data? None where a group is empty."""
+        return {name: _plain(values) for name, values in self.columns.items()}
+
+    def to_pandas(self) -> Any:
+        """What is in the table, as a pandas data frame?"""
+        return as_pandas(self.to_records())
+
+    def to_polars(self) -> Any:
+        """What is in the table, as a polars data frame?"""
+        return as_polars(self.to_records())
+
+    def __str__(self) -> str:
+        rest = len(self) - SHOWN
+        more = f"\n... and {rest:,} more, with smaller differences" if rest > 0 else ""
+        return as_text(self._lines()) + more
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        delta = np.nan_to_num(self["delta"], nan=-np.inf)
+        order = np.argsort(-delta, kind="stable")[:SHOWN]
+        return [HEADINGS, *(self._line(int(row)) for row in order)]
+
+    def _line(self, at: int) -> tuple[str, ...]:
+        who = self["id"] if "id" in self.columns else self["row"]
+        rates = (f"{self[name][at]:.3f}" for name in ("control_rate", "test_rate"))
+        signed = (f"{self[name][at]:+.3f}" for name in ("delta", "low", "high"))
+        chances = (_chance(self[name][at]) for name in ("p_value", "p_adjusted"))
+        return (str(_plain(who)[at]), str(self["k"][at]), *rates, *signed, *chances)
+
+
+@dataclass(frozen=True)
+class SituationCounts:
+    """How many complainants were found, for one k?
+
+    `evidence` counts differences above tau, `significant` those whose interval lies above tau,
+    `discoveries` those that stand after Benjamini-Hochberg adjustment; `positive` and the two that
+    follow are the mirror image, differences below -tau. `no_verdict` counts complainants with an
+    empty group, `tied` those whose groups end between people who are equally near, `flipped` those
+    declined in fact and not in the other world (None where that is not known).
+
+    >>> SituationCounts(15, 1712, 0, 54, 0.0315, 44, 40, 3, 1, 0, 12, None).evidence
+    54
+    """
+
+    k: int
+    complainants: int
+    no_verdict: int
+    evidence: int
+    share: float  # of all complainants
+    significant: int
+    discoveries: int
+    positive: int
+    positive_significant: int
+    positive_discoveries: int
+    tied: int
+    flipped: int | None
+
+
+@dataclass(frozen=True)
+class SituationSummary:
+    """How many complainants were found? One line for each k; `summary[15]` is that of k = 15.
+
+    >>> line = SituationCounts(15, 1712, 0, 54, 0.0315, 44, 40, 3, 1, 0, 12, None)
+    >>> print(SituationSummary((line,)))
+      k  complainants  evidence  share  significant  discoveries  positive  no verdict
+     15         1,712        54   3.1%           44           40         3           0
+    """
+
+    lines: tuple[SituationCounts, ...]
+
+    def __getitem__(self, k: int) -> SituationCounts:
+        for line in self.lines:
+            if line.k == k:
+                return line
+        raise KeyError(f"k = {k!r} was not asked for; there are {', '.join(map(str, self.ks))}")
+
+    def __iter__(self) -> Iterator[SituationCounts]:
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Which sizes of groups were asked for?"""
+        return tuple(line.k for line in self.lines)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """What is in the summary, as plain data?"""
+        return [asdict(line) for line in self.lines]
+
+    def to_pandas(self) -> Any:
+        """What is in the summary, as a pandas data frame?"""
+        return as_pandas(self.to_records())
+
+    def to_polars(self) -> Any:
+        """What is in the summary, as a polars data frame?"""
+        return as_polars(self.to_records())
+
+    def __str__(self) -> str:
+        return as_text(self.cells(), words=())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self.cells())
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """What is printed? Lines of text, the first of which holds the headings."""
+        names = ("evidence", "share", "significant", "discoveries", "positive", "no verdict")
+        cells: list[tuple[str, ...]] = [("  k", "complainants", *names)]
+        for line in self.lines:
+            counts = (line.significant, line.discoveries, line.positive, line.no_verdict)
+            cells.append(
+                (
+                    str(line.k),
+                    f"{line.complainants:,}",
+                    f"{line.evidence:,}",
+                    f"{line.share:.1%}",
+                    *(f"{count:,}" for count in counts),
+                )
+            )
+        return cells
+
+
+def _plain(values: Any) -> list[Any]:
+    """Python values; None for numbers that are not known."""
+    if not isinstance(values, np.ndarray):
+        return list(values)
+    plain: list[Any] = values.tolist()
+    if values.dtype.kind != "f":
+        return plain
+    return [None if value != value else value for value in plain]
+
+
+def _chance(p_value: float) -> str:
+    return "nan" if p_value != p_value else format_p_value(p_value)
