@@ -7,7 +7,7 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import counting, learning
+from benchmarks import counterfactuals, counting, learning, mixing, neighbors
 
 
 def main() -> None:
@@ -16,8 +16,8 @@ def main() -> None:
     parser.add_argument("--size", choices=sorted(counting.ROWS), default="standard")
     size = parser.parse_args().size
     table = Table("measured", "value", "target", "", title=f"causalfairness benchmarks ({size})")
-    for measure in (counting.measure, learning.measure):
-        for found in measure(size):
+    for source in (counting, learning, counterfactuals, mixing, neighbors):
+        for found in source.measure(size):
             mark = "" if found.met is None else ("met" if found.met else "[bold]MISSED[/bold]")
             table.add_row(found.name, f"{found.value:.3g} {found.unit}", found.target, mark)
     Console().print(table)

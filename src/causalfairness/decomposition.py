@@ -1,0 +1,404 @@
+"""What are all the group answers about one decision system? The front door, in one class.
+
+A thin layer: it joins features, outcome and prediction to one table, states the roles, and asks
+the questions of `parity`. All signs are a change from the reference to the comparison group.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from causalfairness.effects import Decomposition
+from causalfairness.effects.columns import in_columns
+from causalfairness.effects.contrasts import Convention
+from causalfairness.errors import CausalFairnessError, PredictorError, RoleError
+from causalfairness.estimators import Estimator, KnownModel
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.graph import CausalGraph
+from causalfairness.individuals import CounterfactualFairness, counterfactual_fairness
+from causalfairness.parity import (
+    AttributeComparison,
+    ErrorRateDecomposition,
+    compare_attributes,
+    decompose_disparity,
+    decompose_error_rates,
+)
+from causalfairness.scm import StructuralCausalModel
+from causalfairness.tables import Missing, Of, add_column
+from causalfairness.tables.joining import exchange
+
+WIDTH = 88  # columns of the page
+
+
+@dataclass(frozen=True, eq=False)
+class CausalFairnessDecomposition:
+    """Why does this decision system treat two groups differently?
+
+    `X` holds one row per person: a pandas, polars or pyarrow table (or, with column names for `y`
+    and `y_pred`, anything that `decompose_disparity` reads). `y` and `y_pred` are arrays, series or
+    names of columns of `X`. `predictor` is the audited model itself, a fitted scikit-learn model or
+    a function of a frame: what it would have said in another world is then asked and not
+    estimated. Roles come as lists of columns or from a `graph`. For intersections, `protected`
+    is a list of columns and groups are tuples.
+
+    >>> import causalfairness as cf
+    >>> compas = cf.datasets.load_compas(frame="pandas")
+    >>> cfd = cf.CausalFairnessDecomposition(
+    ...     compas, "two_year_recid", compas["decile_score"] > 4,
+    ...     protected="race", reference="Caucasian", comparison="African-American",
+    ...     confounders=["sex", "age_cat"], mediators=["c_charge_degree"])
+    >>> round(cfd.analyse_mean_difference().total.value, 3)
+    0.245
+    >>> round(cfd.analyse_equalized_odds()["fpr"].audited.value, 3)
+    0.203
+    """
+
+    X: Any
+    y: Any = None
+    y_pred: Any = None
+    _: KW_ONLY
+    protected: str | Sequence[str]
+    reference: Any
+    comparison: Any
+    confounders: Sequence[str] = ()
+    mediators: Sequence[str] = ()
+    graph: CausalGraph | None = None
+    predictor: Any = None
+    task: Literal["classification", "regression"] = "classification"
+    outcome_value: Any = None
+    weights: str | None = None
+    estimator: Estimator | None = None
+    missing: Missing = "refuse"
+    workers: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.task not in ("classification", "regression"):
+            raise ValueError(f"task must be 'classification' or 'regression'; found {self.task!r}")
+        if self.graph is not None and (len(self.confounders) or len(self.mediators)):
+            raise RoleError(
+                "roles are given twice, by a graph and by lists; leave out one of the two"
+            )
+        if self.y is None and self.y_pred is None and self.predictor is None:
+            raise RoleError("there is nothing to explain; give y, y_pred or a predictor")
+        _ = self.model, self._predict  # what contradicts itself is refused here, not later
+
+    @property
+    def data(self) -> Any:
+        """What is the table that questions are asked of?"""
+        return self._joined.data
+
+    @cached_property
+    def model(self) -> StandardFairnessModel:
+        """Which role does every column play?"""
+        joined = self._joined
+        prediction = joined.prediction or self._predict
+        shared = {
+            "protected": self.protected,
+            "reference": self.reference,
+            "comparison": self.comparison,
+            "outcome": joined.outcome,
+            "outcome_value": self.outcome_value,
+            "prediction": prediction,
+            "weights": self.weights,
+        }
+        if self.graph is None:
+            return StandardFairnessModel(
+                confounders=self.confounders, mediators=self.mediators, **shared
+            )
+        self._check_named_in(self.graph, joined.outcome)
+        return StandardFairnessModel.from_graph(self.graph, **shared)
+
+    def analyse_mean_difference(
+        self, *, of: Of | None = None, convention: Convention = "sequential"
+    ) -> Decomposition:
+        """How much of the gap is direct, indirect or spurious?
+
+        Of the prediction where there is one, else of the outcome.
+        """
+        return decompose_disparity(
+            self.data,
+            self.model,
+            of=self._asked(of),
+            estimator=self._estimator(self._asked(of)),
+            convention=convention,
+            missing=self.missing,
+            workers=self.workers,
+            seed=self.seed,
+        )
+
+    def analyse_equalized_odds(
+        self,
+        *,
+        rates: Sequence[str] = ("fpr", "fnr"),
+        with_mediators: bool = False,
+        comparison_model: Any = None,
+        convention: Convention = "sequential",
+    ) -> Mapping[str, ErrorRateDecomposition]:
+        """How much of each gap in error rates is direct, indirect or spurious?
+
+        `rates` are any of fpr, fnr, tpr, tnr, ppv and npv.
+        """
+        if isinstance(rates, str):
+            raise ValueError(f"rates is a list of rates, got the text {rates!r}; write [{rates!r}]")
+        return {
+            rate: decompose_error_rates(
+                self.data,
+                self._asking_the_predictor,
+                rate,
+                with_mediators=with_mediators,
+                comparison_model=comparison_model,
+                estimator=self.estimator,
+                convention=convention,
+                missing=self.missing,
+                workers=self.workers,
+                seed=self.seed,
+            )
+            for rate in rates
+        }
+
+    def analyse_intersections(
+        self, *, of: Of | None = None, convention: Convention = "sequential"
+    ) -> AttributeComparison:
+        """What does the intersection show that single attributes hide?"""
+        return compare_attributes(
+            self.data,
+            self.model,
+            of=self._asked(of),
+            estimator=self._estimator(self._asked(of)),
+            convention=convention,
+            missing=self.missing,
+            workers=self.workers,
+            seed=self.seed,
+        )
+
+    def analyse_counterfactual_fairness(
+        self,
+        *,
+        scm: StructuralCausalModel | None = None,
+        mechanisms: Mapping[str, Any] | None = None,
+        do: Any = None,
+        refit: bool = False,
+        draws: int = 1,
+        replicates: int | None = None,
+    ) -> CounterfactualFairness:
+        """Would each person's prediction have been the same in the other group?
+
+        Needs the `predictor`. Without a fitted `scm`, one is fitted to the graph, or to the one
+        that the roles stand for, in which mediators follow from group and confounders and may
+        share hidden causes. Without `do`, people of both groups are told the other group.
+        """
+        if self._predict is None:
+            raise PredictorError(
+                "what a model would have said about somebody in the other group only the model "
+                "itself can tell; give it as predictor=..."
+            )
+        if scm is None:
+            graph = self.graph or _graph_of_roles(self.model)
+            scm = StructuralCausalModel.fit(graph, self.data, mechanisms, seed=self.seed)
+        return counterfactual_fairness(
+            self.predictor if self.outcome_value is None else self._predict,
+            self.data,
+            scm,
+            self._other_group() if do is None else do,
+            refit=refit,
+            outcome=self.model.outcome,
+            draws=draws,
+            replicates=replicates,
+            workers=self.workers,
+            seed=self.seed,
+        )
+
+    def summary(self) -> None:
+        """What was found, on one page in plain language? Prints it; `str()` gives the text."""
+        print(self)
+
+    def __str__(self) -> str:
+        return self._page
+
+    __repr__ = __str__
+
+    @cached_property
+    def _page(self) -> str:
+        """Every question that can be asked with defaults; one that has no answer says why."""
+        gap = self._gap
+        sections = [
+            self.model.describe(),
+            _section(f"Why does {gap.what} differ?", [str(gap.summary()), *gap.sentences()]),
+        ]
+        if len(self.model.protected_columns) > 1:
+            sections.append(_answered("One attribute at a time", self._said_of_attributes))
+        if self._predict is not None:
+            sections.append(_answered("And for whom?", self._said_of_individuals))
+        if self._has_error_rates:
+            sections.append(_answered("Who bears the errors?", self._said_of_errors))
+        assumed = [f"- {line}" for line in gap.diagnostics.assumptions]
+        sections.append(_section("True only if", assumed))
+        sections.append(_section("Before you believe it", _cautions(gap)))
+        return "\n\n".join(sections)
+
+    def _other_group(self) -> dict[str, list[Any]]:
+        """Each protected column with the two groups exchanged; other people stay as they are."""
+        model = self.model
+        if model.reference is None or model.comparison is None:
+            raise RoleError(
+                "the other group must be a single one; name both reference and comparison, or "
+                "say what everyone is told with do=..."
+            )
+        return exchange(self.data, model)
+
+    @cached_property
+    def _gap(self) -> Decomposition:
+        return self.analyse_mean_difference()
+
+    @property
+    def _has_error_rates(self) -> bool:
+        judged = self.model.outcome is not None and self.model.prediction is not None
+        return judged and self.task == "classification"
+
+    def _said_of_attributes(self) -> list[str]:
+        found = self.analyse_intersections()
+        summaries = {name: each.summary() for name, each in found.by_attribute.items()}
+        refused = [f"Not compared: {name}: {why}" for name, why in found.refused.items()]
+        return [in_columns(summaries), *found.sentences()[len(summaries) :], *refused]
+
+    def _said_of_errors(self) -> list[str]:
+        """The audited model's own errors: with mediators, under an assumption that is printed."""
+        odds = self.analyse_equalized_odds(with_mediators=bool(self.model.mediators))
+        summaries = {rate: found.summary() for rate, found in odds.items()}
+        gaps = [found.sentences()[0] for found in odds.values()]
+        usual = self._gap.diagnostics.assumptions
+        more = dict.fromkeys(
+            line for found in odds.values() for line in found.diagnostics.assumptions
+        )
+        return [
+            in_columns(summaries),
+            *gaps,
+            *(f"Assumes also that {line}." for line in more if line not in usual),
+        ]
+
+    def _said_of_individuals(self) -> list[str]:
+        found = self.analyse_counterfactual_fairness()
+        usual = self._gap.diagnostics.assumptions
+        assumed = [f"Assumes also: {line}." for line in found.assumptions if line not in usual]
+        return [*found.sentences(), *assumed]
+
+    @cached_property
+    def _joined(self) -> _Joined:
+        data, names = self.X, []
+        for values, name in ((self.y, "outcome"), (self.y_pred, "prediction")):
+            if values is None or isinstance(values, str):
+                names.append(values)
+            else:
+                data, called = add_column(data, values, name=name)
+                names.append(called)
+        return _Joined(data, *names)
+
+    @cached_property
+    def _predict(self) -> Callable[[Any], Any] | None:
+        if self.predictor is None:
+            return None
+        if isinstance(self.predictor, type):
+            raise PredictorError(
+                f"predictor is the class {self.predictor.__name__}; give a fitted model"
+            )
+        if hasattr(self.predictor, "predict"):
+            value = self.outcome_value if self.task == "classification" else None
+            return _Decision(self.predictor, value).predict
+        if callable(self.predictor):
+            asked: Callable[[Any], Any] = self.predictor
+            return asked
+        raise PredictorError(
+            "predictor must be a fitted scikit-learn model or a function of a frame; found "
+            f"{type(self.predictor).__name__}"
+        )
+
+    @property
+    def _asking_the_predictor(self) -> StandardFairnessModel:
+        """The same roles; where the model is at hand, it is asked."""
+        if self._predict is None:
+            return self.model
+        return replace(self.model, prediction=self._predict)
+
+    def _asked(self, of: Of | None) -> Of:
+        if of is not None:
+            return of
+        return "outcome" if self.model.prediction is None else "prediction"
+
+    def _estimator(self, of: Of) -> Estimator | None:
+        if self.estimator is None and of == "prediction" and self._predict is not None:
+            return KnownModel(self._predict)
+        return self.estimator
+
+    def _check_named_in(self, graph: CausalGraph, outcome: str | None) -> None:
+        if outcome is not None and outcome not in graph.nodes:
+            raise RoleError(
+                f"the outcome is called {outcome!r}, which is not in the graph "
+                f"({', '.join(graph.nodes)}); give y as the name of a column, or as a series of "
+                "that name"
+            )
+
+
+class _Joined(NamedTuple):
+    """One table, and the names of its outcome and prediction columns."""
+
+    data: Any
+    outcome: str | None
+    prediction: str | None
+
+
+class _Decision(NamedTuple):
+    """A fitted model that answers 1 where it predicts the class in question."""
+
+    model: Any
+    value: Any
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Which columns does the model use?"""
+        return getattr(self.model, "feature_names_in_", None)
+
+    def predict(self, people: Any) -> Any:
+        """What does the model say about these people?"""
+        predicted = np.asarray(self.model.predict(people))
+        return predicted if self.value is None else predicted == self.value
+
+
+def _graph_of_roles(model: StandardFairnessModel) -> CausalGraph:
+    """Group and confounders cause every mediator, and mediators may share hidden causes."""
+    causes = (*model.protected_columns, *model.confounders)
+    return CausalGraph.from_edges(
+        product(causes, model.mediators),
+        [*product(model.protected_columns, model.confounders), *combinations(model.mediators, 2)],
+        (*causes, *model.mediators),
+    )
+
+
+def _answered(title: str, ask: Callable[[], Sequence[str]]) -> str:
+    """A section of the page; a question that has no answer says why."""
+    try:
+        return _section(title, ask())
+    except CausalFairnessError as reason:
+        return _section(title, [f"No answer: {reason}"])
+
+
+def _section(title: str, paragraphs: Sequence[str]) -> str:
+    lines = [
+        part if "\n" in part else textwrap.fill(part, WIDTH, subsequent_indent="  ")
+        for part in paragraphs
+    ]
+    return "\n".join([title, "-" * len(title), *lines])
+
+
+def _cautions(gap: Decomposition) -> list[str]:
+    told = gap.diagnostics
+    reason = f", chosen because {told.chosen_because}" if told.chosen_because else ""
+    overlap = [f"overlap: {told.overlap}"] if str(told.overlap) else []
+    return [f"estimator: {told.estimator}{reason}", f"rows: {told.rows}", *overlap, *told.notes]
