@@ -77,11 +77,11 @@ def open_data(name: str) -> Any:
 def model_for(data: Any, roles: Roles) -> StandardFairnessModel:
     """Which model do these words and this data make?"""
     groups: dict[str, Any] = {
-        "reference": _group(data, roles.protected, roles.reference, "--reference"),
+        "reference": read_group(data, roles.protected, roles.reference, "--reference"),
         "comparison": None,
     }
     if roles.comparison is not None:
-        groups["comparison"] = _group(data, roles.protected, roles.comparison, "--comparison")
+        groups["comparison"] = read_group(data, roles.protected, roles.comparison, "--comparison")
     common: dict[str, Any] = groups | {
         "protected": roles.protected[0] if len(roles.protected) == 1 else list(roles.protected),
         "outcome": roles.outcome,
@@ -149,10 +149,10 @@ def match(text: str, present: Sequence[str | float | None]) -> Any:
     return int(number) if number.is_integer() else number
 
 
-def _group(data: Any, columns: Sequence[str], text: str, option: str) -> Any:
-    """A group as the model wants it: one value, or a tuple with one per protected column."""
+def read_group(data: Any, columns: Sequence[str], text: str, option: str) -> Any:
+    """Which group does an option mean? One value, or a tuple with one per protected column."""
     if len(columns) == 1:
-        return _found(data, columns[0], text, option)
+        return read_value(data, columns[0], text, option)
     values = _split(text)
     if len(values) != len(columns):
         raise typer.BadParameter(
@@ -161,11 +161,13 @@ def _group(data: Any, columns: Sequence[str], text: str, option: str) -> Any:
             param_hint=option,
         )
     return tuple(
-        _found(data, column, value, option) for column, value in zip(columns, values, strict=True)
+        read_value(data, column, value, option)
+        for column, value in zip(columns, values, strict=True)
     )
 
 
-def _found(data: Any, column: str, text: str, option: str) -> Any:
+def read_value(data: Any, column: str, text: str, option: str) -> Any:
+    """Which value of a column does an option mean? An error names the nearest one."""
     present = _values(data, column)
     value = match(text, present)
     if value is None:

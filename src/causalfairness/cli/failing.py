@@ -21,6 +21,10 @@ SPELLED = {  # how the library's words are said on the command line
     "missing='drop'": "--missing drop",
     "missing='category'": "--missing category",
     "of='prediction'": "--of prediction",
+    "interval='newcombe'": "--interval newcombe",
+    "with ids=": "with --ids",
+    "with do=": "with --do",
+    ", or give predict=, the model that decides": "",
     "outcome_value=...": "--outcome-value",
     " (numbers without quotes, words with)": "",
 }

@@ -1,0 +1,350 @@
+"""Are like people treated alike? The command `causalfairness situations`, for everyone or for one.
+
+Without counterfactuals this is situation testing; with a table of them, or a graph that makes one,
+it is counterfactual situation testing. All numbers are those of `situation_test` and
+`counterfactual_situation_test`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from causalfairness.cli import options as o
+from causalfairness.cli import situation_options as w
+from causalfairness.cli.asking import listed, open_data, read_graph, read_group, read_value
+from causalfairness.cli.decompose import PICTURES, check_goal
+from causalfairness.cli.failing import SPELLED, readable
+
+TABLES = (".csv", ".parquet", ".pq")
+TEXTS = (".html", ".htm", ".txt")
+HELP = """Are people like each complainant declined more often than those they are compared with?
+
+Examples:
+
+[bold]causalfairness situations[/] loans.csv --protected gender --comparison Female
+--features salary,balance --decision approved --favorable 1 --k 15,30,50,100 --out table.csv
+
+[bold]causalfairness situations[/] loans.csv --protected gender --comparison Female
+--features salary,balance --decision approved --counterfactuals as-men.csv
+--dossier 44 --report dossier.html
+
+[bold]causalfairness situations[/] loans.csv --protected gender --comparison Female
+--features salary,balance --decision approved
+--graph "gender -> {salary, balance}; salary -> balance" --do gender=Male
+
+A control group (the k complainants most like each one) is compared with a test group (the k \
+others most like them, or like their counterfactual self). Row i of --counterfactuals belongs to \
+row i of FILE. What is found is evidence under assumptions, not a verdict.
+"""
+
+
+def situations(
+    file: o.File,
+    protected: o.Protected,
+    comparison: w.Comparison,
+    features: w.Features,
+    decision: w.Decision,
+    reference: w.Reference = None,
+    favorable: w.Favorable = "1",
+    ids: w.Ids = None,
+    k: w.Sizes = "15",
+    tau: w.Tau = 0.0,
+    level: o.Level = 0.95,
+    sided: w.Ends = w.Sided.ONE,
+    interval: w.Method = w.Interval.WALD,
+    within: w.Within = None,
+    counterfactuals: w.Otherwise = None,
+    graph: w.Graph = None,
+    do: w.Do = None,
+    include_centers: w.Centers = False,
+    seed: o.Seed = 0,
+    workers: o.Workers = 1,
+    out: w.Out = None,
+    dossier: w.Person = None,
+    report: w.Report = None,
+    plot: w.Plot = None,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Are people like each complainant declined more often than those they are compared with?"""
+    world = World(counterfactuals, graph, tuple(do or ()), include_centers, seed)
+    goals = Goals(out, dossier, tuple(report or ()), tuple(plot or ()), as_json)
+    words = Words(
+        protected=tuple(listed(protected, "--protected")),
+        comparison=comparison,
+        reference=reference,
+        features=tuple(listed(features, "--features")),
+        decision=decision,
+        favorable=favorable,
+        ids=ids,
+    )
+    settings = {
+        "k": _sizes(k),
+        "tau": tau,
+        "level": level,
+        "sided": sided.value,
+        "interval": interval.value,
+        "within": within,
+        "workers": workers,
+    }
+    with readable(debug=debug):
+        world.check()
+        goals.check()
+        _answer(file, words, settings, world, goals)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Who is compared with whom, as it was typed?"""
+
+    protected: tuple[str, ...]
+    comparison: str
+    reference: str | None
+    features: tuple[str, ...]
+    decision: str
+    favorable: str
+    ids: str | None
+
+    def asked_of(self, data: Any) -> dict[str, Any]:
+        """Which keywords does the library take, with values matched to the data?"""
+        protected = self.protected[0] if len(self.protected) == 1 else list(self.protected)
+        reference = (
+            None
+            if self.reference is None
+            else read_group(data, self.protected, self.reference, "--reference")
+        )
+        return {
+            "protected": protected,
+            "comparison": read_group(data, self.protected, self.comparison, "--comparison"),
+            "reference": reference,
+            "features": list(self.features),
+            "decision": self.decision,
+            "favorable": read_value(data, self.decision, self.favorable, "--favorable"),
+            "ids": self.ids,
+        }
+
+
+@dataclass(frozen=True)
+class World:
+    """Which other world is asked for, if any?"""
+
+    file: str | None
+    graph: str | None
+    do: tuple[str, ...]
+    include_centers: bool
+    seed: int
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Is there another world?"""
+        return self.file is not None or self.graph is not None
+
+    def check(self) -> None:
+        """Do the options contradict each other?"""
+        if self.file is not None and self.graph is not None:
+            raise typer.BadParameter(
+                "the counterfactual table comes from a file or from a graph; give one of them",
+                param_hint="--counterfactuals",
+            )
+        for given, option in ((self.do, "--do"), (self.include_centers, "--include-centers")):
+            if given and not self.is_asked_for:
+                raise typer.BadParameter(
+                    "this is about another world; say which with --counterfactuals or --graph",
+                    param_hint=option,
+                )
+        if self.do and self.graph is None:
+            raise typer.BadParameter(
+                "a table of counterfactuals holds one world already", param_hint="--do"
+            )
+
+
+@dataclass(frozen=True)
+class Goals:
+    """Where does the answer go?"""
+
+    out: Path | None
+    dossier: str | None
+    reports: tuple[Path, ...]
+    plots: tuple[Path, ...]
+    as_json: bool
+
+    def check(self) -> None:
+        """Can all files be written, and is it clear whose dossier they hold?"""
+        if self.out is not None:
+            check_goal(self.out, TABLES, "--out")
+        for option, paths, known in (
+            ("--report", self.reports, TEXTS),
+            ("--plot", self.plots, PICTURES),
+        ):
+            for path in paths:
+                check_goal(path, known, option)
+            if paths and self.dossier is None:
+                raise typer.BadParameter("say whose, with --dossier", param_hint=option)
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is no list of whole numbers, such as 15,30", param_hint="--k"
+        ) from None
+
+
+def _answer(file: str, words: Words, settings: dict[str, Any], world: World, goals: Goals) -> None:
+    from causalfairness.individuals import counterfactual_situation_test, situation_test
+    from causalfairness.tables.frames import frame_rows
+
+    data = open_data(file)
+    asked = words.asked_of(data) | settings
+    if world.is_asked_for:
+        names = [*words.protected, *words.features, words.decision]
+        rows = frame_rows(data, [*names, *([] if words.ids is None else [words.ids])])
+        otherwise, do = _other_world(rows, world)
+        found = counterfactual_situation_test(
+            rows.frame.to_native(),
+            otherwise,
+            include_centers=world.include_centers,
+            do=do,
+            seed=world.seed,
+            **asked,
+        )
+    else:
+        found = situation_test(data, **asked)
+    dossier = None if goals.dossier is None else found.dossier(_person(data, words, goals.dossier))
+    if goals.as_json:
+        sys.stdout.write(_json(found, dossier))
+        sys.stdout.flush()
+    else:
+        _print(found, dossier, Console(highlight=False))
+    _write(found, dossier, goals)
+
+
+def _other_world(rows: Any, world: World) -> tuple[Any, Any]:
+    """The counterfactual table, or the model that makes it, and what is set there."""
+    if world.graph is None:
+        assert world.file is not None
+        return open_data(world.file), None
+    from causalfairness.cli.counterfactuals import read_do
+    from causalfairness.scm import StructuralCausalModel
+
+    graph = read_graph(world.graph)
+    model = StructuralCausalModel.fit(graph, rows.frame.to_native(), seed=world.seed)
+    return model, read_do(world.do, graph, rows) if world.do else None
+
+
+def _person(data: Any, words: Words, text: str) -> Any:
+    if words.ids is not None:
+        return read_value(data, words.ids, text, "--dossier")
+    if not text.isdecimal():
+        raise typer.BadParameter(
+            f"{text!r} is no row position; name people with --ids COLUMN, or give a number from 0",
+            param_hint="--dossier",
+        )
+    return int(text)
+
+
+def _json(found: Any, dossier: Any) -> str:
+    from dataclasses import asdict
+
+    said = {
+        "method": found.name,
+        "tau": found.rule.tau,
+        "level": found.rule.level,
+        "interval": found.rule.words,
+        "summary": found.summary().to_records(),
+        "sentences": list(found.sentences()),
+        "assumptions": list(found.assumptions),
+        "notes": list(found.notes),
+        "dossier": None if dossier is None else _plain(asdict(dossier)),
+    }
+    return json.dumps(said, indent=2, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """None for numbers that are not known: JSON has no other word for them."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+def _print(found: Any, dossier: Any, page: Console) -> None:
+    from causalfairness.cli.printing import WIDEST
+    from causalfairness.report.legible import legible, legible_lines
+
+    width = min(page.width, WIDEST)
+    who = found.situations
+    title = f"{found.name}: {who.complaining} compared with {who.compared}"
+    page.print(Text(legible(title), style="bold"), "", sep="\n", width=width)
+    head, *lines = found.summary().cells()
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for name in head:
+        table.add_column(name.strip(), justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(*line)
+    page.print(table, "", sep="\n", width=width)
+    for name, said in (
+        ("What the counts say", found.sentences()),
+        ("How much to trust this", (f"intervals: {found.rule.words}", *found.notes)),
+        ("True only if", found.assumptions),
+    ):
+        page.print(Text(name, style="bold"), width=width)
+        page.print(*(_bullet(_typed(legible(line))) for line in said), "", sep="\n", width=width)
+    if dossier is not None:
+        page.print(Text(legible_lines(str(dossier))), soft_wrap=True)
+
+
+def _typed(text: str) -> str:
+    """The library's words as they are said on the command line."""
+    for words, option in SPELLED.items():
+        text = text.replace(words, option)
+    return text
+
+
+def _bullet(text: str) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_row("-", Text(text, overflow="fold"))
+    return table
+
+
+def _write(found: Any, dossier: Any, goals: Goals) -> None:
+    from causalfairness.cli.counterfactuals import write_frame
+    from causalfairness.datasets.frames import as_frame
+    from causalfairness.report.writing import write_whole
+    from causalfairness.tables.source import open_frame
+
+    if goals.out is not None:
+        columns: Any = found.table().to_lists()
+        write_frame(open_frame(as_frame(columns, "pyarrow")), str(goals.out))
+    for path in goals.reports:
+        is_page = path.suffix.lower() != ".txt"
+        write_whole(dossier.to_html() if is_page else f"{dossier}\n", path)
+        _say_written(path)
+    for path in goals.plots:
+        _draw(dossier, path)
+        _say_written(path)
+
+
+def _draw(dossier: Any, path: Path) -> None:
+    import os
+
+    os.environ.setdefault("MPLBACKEND", "agg")  # a file is drawn, no window is opened
+    from causalfairness import plots
+
+    plots.save(plots.dossier(dossier), path)
+
+
+def _say_written(path: Path) -> None:
+    page = Console(stderr=True, highlight=False)
+    page.print(Text(f"written: {path}", style="dim"), soft_wrap=True)
