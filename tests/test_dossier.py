@@ -266,9 +266,10 @@ def test_places_follow_values(other):
     order = np.argsort(values, kind="stable")
     places = np.array([mark.across for mark in alone])[order]
     assert (np.diff(places) > -2 / 60).all()  # stacks may spread by a column
-    assert [label for _, label in salary.ticks] == [
-        written(end) for end in (min(values), max(values))
-    ] or len(salary.ticks) == 2
+    groups = (found.control, found.test, found.plain)
+    everyone = [value for group in groups for value in group.values(0)]
+    everyone += [found.fact.values[0], found.otherwise.values[0]]
+    assert [label for _, label in salary.ticks] == [written(f(everyone)) for f in (min, max)]
     assert {label for _, label in branch.ticks} <= set(BRANCHES)
 
 

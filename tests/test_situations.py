@@ -157,6 +157,21 @@ def test_weights_make_features_count_more():
     assert found.table(neighbors=True)["control_rows"] != unweighted
 
 
+def test_ranges_are_those_of_the_whole_factual_table():
+    """Rows that are left aside count too, and the other world does not."""
+    rng = np.random.default_rng(15)
+    data = people(rng, tied=False)
+    data.loc[60] = ["X", 5_000.0, 22, "a", 1]  # of no group that is compared, and far away
+    there = data.assign(pay=data["pay"] + rng.integers(0, 40_000, 61))
+    found = cf.counterfactual_situation_test(data, there, k=6, **(MIXED | {"reference": "M"}))
+    expected = oracle(data, there, 6)
+    table = found.table(neighbors=True)
+    assert table["control_rows"] == [control for control, _, _ in expected.values()]
+    assert table["test_rows"] == [test for _, test, _ in expected.values()]
+    without = cf.situation_test(data.iloc[:60], k=6, **MIXED).table(neighbors=True)
+    assert without["control_rows"] != table["control_rows"]
+
+
 def test_beyond_a_distance_nobody_is_compared():
     data = people(np.random.default_rng(3))
     found = cf.situation_test(data, k=8, within=0.12, **MIXED)
@@ -715,8 +730,8 @@ def test_ties_that_the_order_of_rows_decides_are_counted():
     data = pd.DataFrame({"sex": ["F"] * 4 + ["M"] * 3, "pay": [1.0, 1, 1, 9, 1, 1, 5]})
     data["hired"] = [0, 1, 0, 1, 1, 0, 1]
     found = cf.situation_test(data, k=1, **PAY)
-    # rows 0 to 2 have two equally near women; rows 0 to 2 two equally near men; row 3 one of each
-    assert found.summary()[1].tied == 4 - 0 - int(not found.control.tied([1])[3, 0])
+    # rows 0 to 2 have two equally near women and men, row 3 three women and a single nearest man
+    assert found.summary()[1].tied == 4
     assert found.control.tied([1])[:, 0].tolist() == [True, True, True, True]
     assert found.test.tied([1])[:, 0].tolist() == [True, True, True, False]
     assert "The order of rows decides" in str(found)

@@ -118,4 +118,4 @@ class NeighborError(CausalFairnessError):
 
 
 class SituationError(CausalFairnessError):
-    """A situation test cannot be carried out as asked: too few people, or tables that do not fit."""
+    """A situation test cannot be carried out: too few people, or tables that do not fit."""

@@ -175,16 +175,8 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
     who, k = test.situations, test.ks[at]
     row = int(who.complainants[place])
     people = _People(test, [who.rows.read(name) for name in who.features])
-    fact = people.peer(row, None)
     otherwise = people.other_self(row)
-    control = people.members(*test.control.members(place, k))
-    members = people.members(*test.test.members(place, k))
-    if test.include_centers:
-        assert otherwise is not None
-        control, members = (fact, *control), (otherwise, *members)
-    like = "them" if otherwise is None else "their counterfactual self"
-    centers = ("the complainant", "the counterfactual self") if test.include_centers else ("", "")
-    like = "it" if test.include_centers else like
+    control, tested = people.groups(place, k)
     return Dossier(
         person=who.called(row),
         complaining=who.complaining,
@@ -192,12 +184,10 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
         k=k,
         means_declined=who.declined,
         features=who.features,
-        fact=fact,
+        fact=people.peer(row, None),
         otherwise=otherwise,
-        control=Group(
-            "control group", _about(control, who.complaining, "them", centers[0]), control
-        ),
-        test=Group("test group", _about(members, who.compared, like, centers[1]), members),
+        control=control,
+        test=tested,
         plain=None if otherwise is None else people.plain(row, k),
         finding=_finding(test, place, at),
         tests=int(np.sum(test.counts.known[:, at])),
@@ -232,6 +222,23 @@ class _People:
         columns = [selves.rows.read(name) for name in self.test.situations.features]
         declined = None if selves.negative is None else bool(selves.negative[row])
         return Peer("counterfactual self", None, declined, tuple(value_of(c, row) for c in columns))
+
+    def groups(self, place: int, k: int) -> tuple[Group, Group]:
+        """The control group and the test group, with their centers where these count."""
+        who = self.test.situations
+        row = int(who.complainants[place])
+        control = self.members(*self.test.control.members(place, k))
+        tested = self.members(*self.test.test.members(place, k))
+        otherwise = self.other_self(row)
+        if self.test.include_centers and otherwise is not None:
+            own = f"the complainant and {_about(control, who.complaining, 'them')}"
+            other = f"the counterfactual self and {_about(tested, who.compared, 'it')}"
+            control, tested = (self.peer(row, None), *control), (otherwise, *tested)
+        else:
+            like = "them" if otherwise is None else "their counterfactual self"
+            own = _about(control, who.complaining, "them")
+            other = _about(tested, who.compared, like)
+        return Group("control group", own, control), Group("test group", other, tested)
 
     def plain(self, row: int, k: int) -> Group:
         """Whom would plain situation testing compare with?"""
@@ -283,10 +290,8 @@ def counted(group: Group) -> str:
     return f"{group.declined} of {len(group)} declined ({group.declined / len(group):.0%})"
 
 
-def _about(people: tuple[Peer, ...], group: str, like: str, center: str = "") -> str:
-    """Who are these people? `center` is the member that the others are like."""
-    others = f"the {len(people) - bool(center)} {group} who are most like {like}"
-    return f"{center} and {others}" if center else others
+def _about(people: tuple[Peer, ...], group: str, like: str) -> str:
+    return f"the {len(people)} {group} who are most like {like}"
 
 
 def _finding(test: SituationTest, place: int, at: int) -> Finding:

@@ -158,7 +158,10 @@ def _legend(found: Dossier) -> str:
     dashed = "the complainant" + (
         ", in the test group the counterfactual self" if found.otherwise is not None else ""
     )
-    lines.append(f"Filled: declined; open: not declined. Dashed line: {dashed}.")
+    lines.append(
+        f"Filled: declined; open: not declined. Dashed line: {dashed}. People in one place are "
+        "stacked; high stacks spread to both sides."
+    )
     return f'<p class="small">{"<br>".join(lines)}</p>'
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Effect, EffectTable
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text
-from causalfairness.inference import Interval, normal_interval, wilson_interval
+from causalfairness.inference import Bounds, Interval, normal_interval, wilson_interval
 from causalfairness.tables import add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
 from causalfairness.tables.groups import GroupLabel, group_label, shown
@@ -64,16 +64,16 @@ class GroupShift:
     def flips(self, level: float = 0.95) -> tuple[Interval, Interval] | None:
         """Which shares of flipped decisions fit the data? Lowered, then raised.
 
-        Wilson intervals over people; with replicates, normal ones that know of the mechanisms.
+        Wilson intervals over people; with replicates, widened to what the mechanisms leave open.
         """
         if self.lowered is None or self.raised is None:
             return None
-        if self.flip_errors is not None:
-            normal = map(normal_interval, self._flipped(), self.flip_errors, (level, level))
-            lowered, raised = (Interval(max(low, 0.0), min(high, 1.0)) for low, high in normal)
-            return lowered, raised
-        ends = [wilson_interval(x * self.people, self.people, level) for x in self._flipped()]
-        return Interval(*map(float, ends[0])), Interval(*map(float, ends[1]))
+        found = []
+        for share, error in zip(self._flipped(), self.flip_errors or (0.0, 0.0), strict=True):
+            low, high = (float(end) for end in self._wilson(share, level))
+            wide = normal_interval(share, error, level)
+            found.append(Interval(max(min(low, wide.low), 0.0), min(max(high, wide.high), 1.0)))
+        return found[0], found[1]
 
     def record(self, level: float = 0.95) -> dict[str, Any]:
         """What was found, as plain data?"""
@@ -98,6 +98,9 @@ class GroupShift:
             ):
                 found |= {name: share, f"{name}_low": ends.low, f"{name}_high": ends.high}
         return found
+
+    def _wilson(self, share: float, level: float) -> Bounds:
+        return wilson_interval(share * self.people, self.people, level)
 
     def _flipped(self) -> tuple[float, float]:
         assert self.lowered is not None
