@@ -3,8 +3,8 @@ Do the estimators agree, and what does it mean if not?
 ======================================================
 
 Counting, learning and asking the audited model itself are ways to the same twelve world means.
-`compare_estimators` asks several at once. Where the truth is known all can be held against it; where
-it is not, their disagreement tells something about the question that was put to each of them.
+`compare_estimators` asks several at once. Where the truth is known all can be held against it;
+where it is not, their disagreement tells something about the question put to each of them.
 """
 
 from dataclasses import replace
