@@ -144,7 +144,7 @@ def _many(rows: int, asked: int) -> Iterator[Finding]:
     returned = 16 * K * asked / 2**20
     beyond = (peak - before - returned) * 2**20 / rows
     yield Finding(
-        f"{name}, beyond data and result, per row", beyond, "bytes", "< 400", beyond < 400
+        f"{name}, beyond data and result, per row", beyond, "bytes", "< 250", beyond < 250
     )
 
 

@@ -597,7 +597,7 @@ def judge(names, rows, mixture, draws, workers):
 
 
 def test_intervals_cover_in_a_reduced_run():
-    quick = Mixture(most=2, replicates=30, draws=128)
+    quick = Mixture(most=2, replicates=24, draws=64)
     judge(["linear_gaussian", "two_crowds"], rows=500, mixture=quick, draws=60, workers=1)
 
 

@@ -190,6 +190,14 @@ def test_data_of_no_known_kind_is_refused(scm):
         scm.counterfactual([1, 2], do={"sex": "Male"})
 
 
+def test_two_columns_of_the_same_name_are_refused(scm):
+    twice = pd.concat([people(), people()[["score"]]], axis=1)
+    with pytest.raises(SourceError, match="two columns of the same name"):
+        fit(GRAPH, twice, LINES)
+    with pytest.raises(SourceError, match="two columns of the same name"):
+        scm.counterfactual(twice, do={"sex": "Male"})
+
+
 # --- interventions -------------------------------------------------------------------------------
 
 

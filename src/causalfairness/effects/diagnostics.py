@@ -50,7 +50,8 @@ class Overlap:
 class LearnerLoss:
     """How well did one nuisance model predict people it had not seen?
 
-    `baseline` is the loss of predicting the mean; a model that does not beat it knows nothing.
+    Or, where `measure` says so, the rows it was fitted to. `baseline` is the loss of predicting
+    the mean; a model that does not beat it knows nothing.
 
     >>> print(LearnerLoss("P(A | C)", "boosting", "log loss", 0.61, 0.69))
     P(A | C): boosting, log loss 0.61 (0.69 without a model)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from causalfairness.effects import Decomposition, Effect, EffectTable
+from causalfairness.effects import Decomposition, EffectTable
 from causalfairness.effects.contrasts import Convention
 from causalfairness.errors import (
     CausalFairnessError,
@@ -98,8 +98,9 @@ class GroupComparison:
         return [f"not compared: {group}: {reason}" for group, reason in self.refused.items()]
 
     def _rows(self) -> tuple[str, ...]:
-        rest: list[Effect] = [found.outside_support for found in self.by_group.values()]
-        return ROWS + (("outside_support",) if any(effect.value for effect in rest) else ())
+        found = self.by_group.values()
+        rests = ("outside_support", "misfit")
+        return ROWS + tuple(rest for rest in rests if any(getattr(f, rest).value for f in found))
 
 
 def compare_groups(
