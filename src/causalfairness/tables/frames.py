@@ -54,9 +54,12 @@ class FrameRows:
     [30, 45]
     """
 
-    native: Any  # a frame of pandas, polars or pyarrow
+    native: Any  # a frame of pandas, polars or pyarrow; one of narwhals is unwrapped
     _columns: dict[str, Any] = field(default_factory=dict)  # as they came, fetched once
     _labels: dict[str, Column] = field(default_factory=dict)  # columns of words, read once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "native", nw.to_native(self.native, pass_through=True))
 
     def __len__(self) -> int:
         return len(self.native)
@@ -105,7 +108,7 @@ class FrameRows:
         With `copies` the rows come that many times, one whole frame below the other; the new
         columns then have values for all of them.
         """
-        whole = self if copies == 1 else FrameRows(nw.concat([self.frame] * copies).to_native())
+        whole = self if copies == 1 else FrameRows(nw.concat([self.frame] * copies))
         if _is_pandas(self.native):
             return self._replaced_in_pandas(whole.native, new)
         columns = [made_like(self._example(name), values) for name, values in new.items()]
@@ -194,7 +197,7 @@ def frame_rows(data: Any, names: Sequence[str]) -> FrameRows:
         frame = open_frame(data)
         if isinstance(frame, nw.LazyFrame) or not set(names) <= set(frame.columns):
             check_columns(frame, names)
-        return FrameRows(collect(frame).to_native())
+        return FrameRows(collect(frame))
 
 
 def column_from(name: str, values: Any) -> Column:
