@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import glob
 import math
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -26,10 +24,10 @@ from causalfairness.cli.datasets import FILES
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
 from causalfairness.cli.options import METHOD, OUTPUT, Debug, File, Seed
-from causalfairness.errors import InterventionError, SourceError, UnknownNodeError
+from causalfairness.cli.writing import STDOUT, write_frame
+from causalfairness.errors import InterventionError, UnknownNodeError
 from causalfairness.graph import CausalGraph
 
-STDOUT = "-"
 WORLD = "Which world is asked for"
 ROUNDING = 1e-9  # relative; smaller moves are those of arithmetic
 DOUBTFUL = 0.01  # p-value below which noise visibly depends on the causes
@@ -322,26 +320,3 @@ def _name(text: str) -> str:
     from causalfairness.report.legible import legible, shortened
 
     return shortened(legible(text))
-
-
-def write_frame(frame: Any, out: str) -> None:
-    """Where does a table go? Whole or not at all: a reader never meets half of one."""
-    try:
-        if out == STDOUT:
-            sys.stdout.buffer.write(frame.write_csv().encode("utf-8"))
-            sys.stdout.flush()
-            return
-        goal = Path(out)
-        part = goal.with_name(f".{goal.name}.part")
-        try:
-            (frame.write_csv if goal.suffix.lower() == ".csv" else frame.write_parquet)(str(part))
-            os.replace(part, goal)
-        finally:
-            part.unlink(missing_ok=True)
-    except (NotImplementedError, TypeError, ValueError) as cause:
-        raise SourceError(
-            f"the table cannot be written to {out!r}: {cause}. CSV has no room for nested values; "
-            "write a .parquet file, or leave such columns out"
-        ) from cause
-    page = Console(stderr=True, highlight=False)
-    page.print(Text(f"written: {out} ({len(frame):,} rows)", style="dim"), soft_wrap=True)

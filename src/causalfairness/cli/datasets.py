@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +16,7 @@ from rich.text import Text
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
 from causalfairness.cli.options import Debug, Json
+from causalfairness.cli.writing import write_frame
 
 FILES = (".parquet", ".pq", ".csv")
 HELP = """Which data can be tried at once? Lists the bundled data sets, describes or writes one.
@@ -140,11 +140,4 @@ def _write(name: str, out: Path, *, all_rows: bool) -> None:
         raise typer.BadParameter("the other data sets have no rows aside", param_hint="--all-rows")
     load = getattr(bundled, f"load_{name}")
     frame: Any = open_table(load(propublica_filter=False) if all_rows else load()).frame
-    part = out.with_name(f".{out.name}.part")
-    try:
-        (frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)(str(part))
-        os.replace(part, out)
-    finally:
-        part.unlink(missing_ok=True)
-    page = Console(stderr=True, highlight=False)
-    page.print(Text(f"written: {out} ({len(frame):,} rows)", style="dim"), soft_wrap=True)
+    write_frame(frame, str(out))

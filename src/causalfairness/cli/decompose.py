@@ -12,11 +12,11 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from causalfairness.cli import options as o
 from causalfairness.cli.asking import Roles, listed, model_for, open_data
 from causalfairness.cli.failing import readable
+from causalfairness.cli.writing import draw, say_written
 
 PAGES = (".html", ".htm", ".md", ".markdown", ".json")
 PICTURES = (".svg", ".png", ".pdf")
@@ -183,10 +183,9 @@ def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: 
         print_summary(summary, Console())
     for path in goals.reports:
         write_whole(_renderer(path)(summary), path)
-        _say_written(path)
+        say_written(path)
     for path in goals.plots:
-        _draw(found, path, settings.level)
-        _say_written(path)
+        draw(lambda: _picture(found, settings.level), path)
 
 
 def _renderer(path: Path) -> Callable[[Any], str]:
@@ -198,21 +197,13 @@ def _renderer(path: Path) -> Callable[[Any], str]:
     return report.render_html if kind in (".html", ".htm") else report.render_markdown
 
 
-def _draw(found: Any, path: Path, level: float) -> None:
-    os.environ.setdefault("MPLBACKEND", "agg")  # a file is drawn, no window is opened
+def _picture(found: Any, level: float) -> Any:
     from causalfairness import plots
     from causalfairness.effects import Decomposition
 
     if isinstance(found, Decomposition):
-        plots.save(plots.waterfall(found, level=level), path)
-    else:
-        plots.save(plots.forest(found.table(level)), path)
-
-
-def _say_written(path: Path) -> None:
-    Console(stderr=True, highlight=False).print(
-        Text(f"written: {path}", style="dim"), soft_wrap=True
-    )
+        return plots.waterfall(found, level=level)
+    return plots.forest(found.table(level))
 
 
 def _today() -> str:

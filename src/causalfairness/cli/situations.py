@@ -23,6 +23,7 @@ from causalfairness.cli import situation_options as w
 from causalfairness.cli.asking import listed, open_data, read_graph, read_group, read_value
 from causalfairness.cli.decompose import PICTURES, check_goal
 from causalfairness.cli.failing import SPELLED, readable
+from causalfairness.cli.writing import draw, say_written, write_frame
 
 TABLES = (".csv", ".parquet", ".pq")
 TEXTS = (".html", ".htm", ".txt")
@@ -319,7 +320,7 @@ def _bullet(text: str) -> Table:
 
 
 def _write(found: Any, dossier: Any, goals: Goals) -> None:
-    from causalfairness.cli.counterfactuals import write_frame
+    from causalfairness import plots
     from causalfairness.datasets.frames import as_frame
     from causalfairness.report.writing import write_whole
     from causalfairness.tables.source import open_frame
@@ -330,21 +331,6 @@ def _write(found: Any, dossier: Any, goals: Goals) -> None:
     for path in goals.reports:
         is_page = path.suffix.lower() != ".txt"
         write_whole(dossier.to_html() if is_page else f"{dossier}\n", path)
-        _say_written(path)
+        say_written(path)
     for path in goals.plots:
-        _draw(dossier, path)
-        _say_written(path)
-
-
-def _draw(dossier: Any, path: Path) -> None:
-    import os
-
-    os.environ.setdefault("MPLBACKEND", "agg")  # a file is drawn, no window is opened
-    from causalfairness import plots
-
-    plots.save(plots.dossier(dossier), path)
-
-
-def _say_written(path: Path) -> None:
-    page = Console(stderr=True, highlight=False)
-    page.print(Text(f"written: {path}", style="dim"), soft_wrap=True)
+        draw(lambda: plots.dossier(dossier), path)

@@ -1,0 +1,53 @@
+"""How does an answer reach its file, or the next program?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from causalfairness.errors import SourceError
+
+STDOUT = "-"
+
+
+def write_frame(frame: Any, out: str) -> None:
+    """Where does a table go? Whole or not at all: a reader never meets half of one."""
+    try:
+        if out == STDOUT:
+            sys.stdout.buffer.write(frame.write_csv().encode("utf-8"))
+            sys.stdout.flush()
+            return
+        goal = Path(out)
+        part = goal.with_name(f".{goal.name}.part")
+        try:
+            (frame.write_csv if goal.suffix.lower() == ".csv" else frame.write_parquet)(str(part))
+            os.replace(part, goal)
+        finally:
+            part.unlink(missing_ok=True)
+    except (NotImplementedError, TypeError, ValueError) as cause:
+        raise SourceError(
+            f"the table cannot be written to {out!r}: {cause}. CSV has no room for nested values; "
+            "write a .parquet file, or leave such columns out"
+        ) from cause
+    say_written(f"{out} ({len(frame):,} rows)")
+
+
+def draw(picture: Callable[[], Any], path: Path) -> None:
+    """Where does a picture go? A file is drawn, no window is opened."""
+    os.environ.setdefault("MPLBACKEND", "agg")
+    from causalfairness import plots
+
+    plots.save(picture(), path)
+    say_written(path)
+
+
+def say_written(what: object) -> None:
+    """What was written? Said beside the answer, not in it."""
+    page = Console(stderr=True, highlight=False)
+    page.print(Text(f"written: {what}", style="dim"), soft_wrap=True)
