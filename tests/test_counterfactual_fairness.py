@@ -316,7 +316,7 @@ def test_competing_graphs_are_asked_the_same_question(data):
         (lambda people: people["missing"], "failed on a frame like the data: KeyError"),
         (lambda people: ["yes"] * len(people), "returned 'yes'; expected one number per row"),
         (lambda people: [1.0], "returned 1 values"),
-        (lambda people: [float("nan")] * len(people), "2000 of them not finite"),
+        (lambda people: [float("nan")] * len(people), "2,000 of them not finite"),
         (LinearRegression, "found the class LinearRegression"),
         (3, "found int"),
     ],

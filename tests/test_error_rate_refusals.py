@@ -177,7 +177,7 @@ def test_questions_without_an_answer():
 @pytest.mark.parametrize(
     ("predict", "words"),
     [
-        (lambda frame: [1.0], "1 answers for 300 people"),
+        (lambda frame: [1.0], "1 values for 300 rows"),
         (lambda frame: [None] * len(frame), "missing ones included; expected one decision"),
         (lambda frame: [np.nan] * len(frame), "missing ones included; expected one decision"),
         (lambda frame: frame["postcode"], "postcode.*columns with a role"),

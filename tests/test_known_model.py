@@ -141,7 +141,7 @@ def test_a_learned_and_a_known_model_agree():
     ("predict", "error", "words"),
     [
         (lambda frame: [0.5] * len(frame), OutcomeError, "predicts 0.5 for everyone"),
-        (lambda frame: [0.5], PredictorError, "1 values.*expected one finite number per row"),
+        (lambda frame: [0.5], PredictorError, "1 values for 400 rows; expected one per row"),
         (
             lambda frame: ["high"] * len(frame),
             PredictorError,

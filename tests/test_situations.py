@@ -975,7 +975,7 @@ def test_a_distance_may_be_made_of_the_data():
     ("predict", "says"),
     [
         (lambda frame: frame["no such"], "the model failed on a frame like the data: KeyError"),
-        (lambda frame: [1, 0], "gave 2 decisions for 60 rows"),
+        (lambda frame: [1, 0], "returned 2 values for 60 rows"),
         (7, "expected a fitted scikit-learn model or a function"),
     ],
 )

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError
+from causalfairness.estimators.answers import answers, as_numbers
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import CellPair, only_columns
 from causalfairness.tables.rows import encode
 
 Array = NDArray[np.float64]
+ONLY_ROLES = ". It is given the columns with a role, in the library of the data, and nothing else"
 
 
 def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairnessModel) -> Array:
@@ -26,20 +28,7 @@ def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairne
     >>> evaluate(lambda frame: [0.2] * len(frame), pa.table({"sex": ["M", "F"]}), model).tolist()
     [0.2, 0.2]
     """
-    values = consult(predict, features, model)
-    try:
-        numbers = values.astype(float)
-    except (TypeError, ValueError) as cause:
-        raise PredictorError(
-            f"the model returned {values[0]!r}; expected one number per row, such as a score or a "
-            "0/1 decision"
-        ) from cause
-    if len(numbers) != len(features) or not np.isfinite(numbers).all():
-        raise PredictorError(
-            f"the model returned {len(numbers)} values, {int(np.sum(~np.isfinite(numbers)))} of "
-            f"them not finite, for {len(features)} rows; expected one finite number per row"
-        )
-    return numbers
+    return as_numbers(consult(predict, features, model))
 
 
 def consult(
@@ -65,17 +54,8 @@ def consult(
         )
     if names:  # a fitted scikit-learn model: its own columns, in its own order
         features = only_columns(features, names)
-    try:
-        predicted = predict(features)
-    except PredictorError:
-        raise
-    except Exception as cause:
-        raise PredictorError(
-            f"the model failed on a frame with the columns {', '.join(map(repr, roles))}: "
-            f"{type(cause).__name__}: {cause}. It is given the columns with a role, in the library "
-            "of the data, and nothing else"
-        ) from cause
-    return np.asarray(predicted, dtype=object).reshape(-1)
+    given = f"a frame with the columns {', '.join(map(repr, roles))}"
+    return answers(predict, features, given, ONLY_ROLES)
 
 
 def fit_additive(pair: CellPair, weight: Array, outcome: Array) -> Array:

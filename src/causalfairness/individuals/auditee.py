@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError
+from causalfairness.estimators.answers import answers, as_numbers
 from causalfairness.tables import only_columns
 
 Array = NDArray[np.float64]
+LIKE_THE_DATA = "a frame like the data"
 
 
 @dataclass(frozen=True)
@@ -35,26 +37,7 @@ class Auditee:
 
     def score(self, frame: Any) -> Array:
         """Which number does the model give each row?"""
-        try:
-            predicted = self.ask(self.features(frame))
-        except Exception as cause:
-            raise PredictorError(
-                f"the model failed on a frame like the data: {type(cause).__name__}: {cause}"
-            ) from cause
-        try:
-            numbers = np.asarray(predicted, dtype=float).reshape(-1)
-        except (TypeError, ValueError) as cause:
-            example = np.asarray(predicted, dtype=object).reshape(-1)[0]
-            raise PredictorError(
-                f"the model returned {example!r}; expected one number per row, such as a score or "
-                "a decision of 0 or 1"
-            ) from cause
-        if len(numbers) != len(frame) or not np.isfinite(numbers).all():
-            raise PredictorError(
-                f"the model returned {len(numbers)} values, {int(np.sum(~np.isfinite(numbers)))} "
-                f"of them not finite, for {len(frame)} rows; expected one finite number per row"
-            )
-        return numbers
+        return as_numbers(answers(self.ask, self.features(frame), LIKE_THE_DATA))
 
     def judge(self, frame: Any) -> tuple[Array, Array | None]:
         """Which score does each row get, and which decision?"""

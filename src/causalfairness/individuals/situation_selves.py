@@ -14,13 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import (
-    ColumnNotFoundError,
-    InterventionError,
-    PredictorError,
-    SituationError,
-)
-from causalfairness.individuals.auditee import auditee_of
+from causalfairness.errors import ColumnNotFoundError, InterventionError, SituationError
+from causalfairness.estimators.answers import answers
+from causalfairness.individuals.auditee import LIKE_THE_DATA, auditee_of
 from causalfairness.individuals.distances import Points
 from causalfairness.individuals.situation_rows import Situations, is_negative, spelled, value_of
 from causalfairness.scm import StructuralCausalModel
@@ -184,16 +180,7 @@ def _asked(predict: Any, found: Situations, rows: FrameRows) -> tuple[Truths, tu
 def _answers(predict: Any, found: Situations, rows: FrameRows) -> Truths:
     model = auditee_of(predict, None)
     ask: Callable[[Any], Any] = predict.predict if hasattr(predict, "predict") else predict
-    native = rows.frame.to_native()
-    try:
-        said = ask(model.features(native))
-    except Exception as cause:
-        raise PredictorError(
-            f"the model failed on a frame like the data: {type(cause).__name__}: {cause}"
-        ) from cause
-    plain = np.asarray(said).reshape(-1)
-    if len(plain) != len(rows):
-        raise PredictorError(f"the model gave {len(plain):,} decisions for {len(rows):,} rows")
+    plain = answers(ask, model.features(rows.frame.to_native()), LIKE_THE_DATA).tolist()
     return is_negative(column_from(found.decision, plain), found.decisions, "the model's answers")
 
 

@@ -187,13 +187,13 @@ def _decider(
     predict: Any, pair: RowPair, model: StandardFairnessModel, outcome_levels: Sequence[Value]
 ) -> Decide:
     """The audited model, made to say 0 or 1 whatever it calls them."""
-    levels = _levels(consult(predict, pair.features(), model), len(pair))
+    levels = _levels(consult(predict, pair.features(), model))
     yes = _yes_of_prediction(levels, outcome_levels, model, None)
     binary = {*levels} <= BINARY
 
     def decide(people: Any) -> Array:
         answers = consult(predict, people, model)
-        found = _levels(answers, len(people))
+        found = _levels(answers)
         if binary and not {*found} <= BINARY:
             raise PredictorError(_no_decision(found, None))
         hit = {value: canonical(value) == yes for value in {*answers.tolist()}}
@@ -203,13 +203,13 @@ def _decider(
     return decide
 
 
-def _levels(answers: NDArray[np.object_], people: int) -> tuple[Value, ...]:
+def _levels(answers: NDArray[np.object_]) -> tuple[Value, ...]:
     """The distinct answers of a model, sorted."""
     found = {None if value is None else canonical(value) for value in {*answers.tolist()}}
-    if len(answers) != people or any(value is None or value != value for value in found):
+    if any(value is None or value != value for value in found):
         raise PredictorError(
-            f"the model returned {len(answers)} answers for {people} people, missing ones "
-            "included; expected one decision per person"
+            f"the model returned {len(answers):,} answers, missing ones included; expected one "
+            "decision per person"
         )
     return tuple(sorted(found, key=lambda value: (isinstance(value, str), value)))
 
