@@ -119,3 +119,55 @@ class NeighborError(CausalFairnessError):
 
 class SituationError(CausalFairnessError):
     """A situation test cannot be carried out: too few people, or tables that do not fit."""
+
+
+class TorchNotInstalledError(CausalFairnessError, ImportError):
+    """Networks are asked with torch, which is not installed."""
+
+
+class MediatorError(CausalFairnessError):
+    """Nothing says how the mediators follow the protected input, or it cannot be used."""
+
+
+class NecessityError(CausalFairnessError):
+    """A question about business necessity names paths that do not exist, or says too little."""
+
+
+class InvarianceError(CausalFairnessError):
+    """An invariance test cannot be carried out: groups or rows that cannot be compared."""
+
+
+class RuleError(CausalFairnessError):
+    """A rule file of a statistical screen cannot be read, or a screen does not fit its rule."""
+
+
+class ImageError(CausalFairnessError):
+    """Images have the wrong shape, size or range of values."""
+
+
+class ParentsError(CausalFairnessError):
+    """What is said about the people behind images does not fit the images or the network."""
+
+
+class CheckpointError(CausalFairnessError):
+    """A checkpoint cannot be read, or belongs to another configuration."""
+
+
+class TrainingError(CausalFairnessError):
+    """A network cannot be trained on: its loss is no longer a number, or too little is given."""
+
+
+class SimulationError(CausalFairnessError):
+    """A simulated radiograph was asked for that cannot be drawn."""
+
+
+class ImageFileError(CausalFairnessError):
+    """A file of an image collection is missing, damaged, or not in the published layout."""
+
+
+class LabelError(CausalFairnessError):
+    """A finding, or another label of an image, has a value that nobody declared."""
+
+
+class DemographicsError(CausalFairnessError):
+    """Two files, or two rows, say different things about the same person."""

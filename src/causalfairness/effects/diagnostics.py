@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from causalfairness.tables import RowAccount
+if TYPE_CHECKING:
+    from causalfairness.tables import RowAccount
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class LearnerLoss:
 class Diagnostics:
     """What must a reader know before believing the numbers?
 
+    >>> from causalfairness.tables import RowAccount
     >>> rows = RowAccount(read=10, used=10)
     >>> print(Diagnostics("Strata()", rows, Overlap(0.0), assumptions=("no hidden confounding",)))
     estimator: Strata()

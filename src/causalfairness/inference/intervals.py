@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
-
-from scipy.special import log_ndtr, ndtri
 
 
 class Interval(NamedTuple):
@@ -38,7 +37,7 @@ def normal_reach(level: float) -> float:
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
-    return float(ndtri((1 + level) / 2))
+    return abs(NormalDist().inv_cdf((1 - level) / 2))
 
 
 def two_sided_p_value(value: float, standard_error: float) -> float:
@@ -53,4 +52,4 @@ def two_sided_p_value(value: float, standard_error: float) -> float:
         return 1.0
     if standard_error == 0:
         return 0.0
-    return min(1.0, 2 * math.exp(float(log_ndtr(-abs(value) / standard_error))))
+    return math.erfc(abs(value) / standard_error / math.sqrt(2))
