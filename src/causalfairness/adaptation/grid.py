@@ -1,0 +1,109 @@
+"""How do predicted quantiles at a few levels make a whole distribution?
+
+Between two levels quantiles are joined by a straight line. Beyond the outermost ones an exponential
+tail goes on at the pace of the last two: above the highest level t, with quantile q,
+
+    1 - F(v) = (1 - t) exp(-(v - q) / s),      s = (q - q') / log((1 - t') / (1 - t)),
+
+and likewise below. Predicted quantiles that cross are put in order first, which brings them closer
+to the true ones (Chernozhukov, Fernandez-Val and Galichon 2010).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.adaptation.learner import Array
+
+BLOCK = 2**14  # rows whose quantiles are held at once
+
+
+class Quantiles(Protocol):
+    """What predicts quantiles at several levels? (rows, levels), in any order of size."""
+
+    def __call__(self, causes: Array) -> Array:
+        """Which quantiles do these rows have?"""
+
+
+@dataclass(frozen=True, eq=False)
+class GridDistribution:
+    """How are values distributed, given predicted quantiles at some levels?
+
+    >>> found = GridDistribution(np.array([0.1, 0.5, 0.9]), lambda causes: np.tile(
+    ...     np.array([-1.0, 0.0, 1.0]), (len(causes), 1)))
+    >>> found.rank(np.empty((3, 0)), np.array([-0.5, 0.0, 3.0])).round(3).tolist()
+    [0.3, 0.5, 0.996]
+    """
+
+    levels: Array
+    quantiles: Quantiles
+
+    def rank(self, causes: Array, values: Array) -> Array:
+        """Which share has a lower value?"""
+        result = np.empty(len(values))
+        for part in _blocks(len(values)):
+            result[part] = _rank(self._sorted(causes[part]), values[part], self.levels)
+        return result
+
+    def quantile(self, causes: Array, ranks: Array) -> Array:
+        """Which value has this place?"""
+        result = np.empty(len(ranks))
+        for part in _blocks(len(ranks)):
+            result[part] = _quantile(self._sorted(causes[part]), ranks[part], self.levels)
+        return result
+
+    def _sorted(self, causes: Array) -> Array:
+        return np.sort(self.quantiles(causes), axis=1)
+
+
+class _Tails(NamedTuple):
+    """At which pace do values thin out beyond the outermost quantiles?"""
+
+    low: Array
+    high: Array
+
+
+def _tails(q: Array, levels: Array) -> _Tails:
+    low = (q[:, 1] - q[:, 0]) / np.log(levels[1] / levels[0])
+    high = (q[:, -1] - q[:, -2]) / np.log((1 - levels[-2]) / (1 - levels[-1]))
+    least = np.finfo(float).tiny
+    return _Tails(np.maximum(low, least), np.maximum(high, least))
+
+
+def _rank(q: Array, values: Array, levels: Array) -> Array:
+    at = np.clip((q <= values[:, None]).sum(axis=1) - 1, 0, len(levels) - 2)
+    low, high = _beside(q, at)
+    width = np.maximum(high - low, np.finfo(float).tiny)
+    inside = np.clip((values - low) / width, 0, 1)
+    rank = levels[at] + inside * (levels[at + 1] - levels[at])
+    tails = _tails(q, levels)
+    under, over = q[:, 0] - values, values - q[:, -1]
+    with np.errstate(over="ignore"):
+        rank = np.where(under > 0, levels[0] * np.exp(-np.maximum(under, 0) / tails.low), rank)
+        above = 1 - (1 - levels[-1]) * np.exp(-np.maximum(over, 0) / tails.high)
+    return np.asarray(np.where(over > 0, above, rank))
+
+
+def _quantile(q: Array, ranks: Array, levels: Array) -> Array:
+    asked = np.clip(ranks, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+    at = np.clip(np.searchsorted(levels, asked, side="right") - 1, 0, len(levels) - 2)
+    low, high = _beside(q, at)
+    inside = np.clip((asked - levels[at]) / (levels[at + 1] - levels[at]), 0, 1)
+    tails = _tails(q, levels)
+    value = low + inside * (high - low)
+    value += tails.low * np.minimum(np.log(asked / levels[0]), 0)
+    value -= tails.high * np.minimum(np.log((1 - asked) / (1 - levels[-1])), 0)
+    return value
+
+
+def _beside(q: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+    rows = np.arange(len(q))
+    return q[rows, at], q[rows, at + 1]
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]

@@ -1,0 +1,139 @@
+"""Which columns are moved, in which order, and what happens to the others?
+
+Descendants of the protected attribute are taken in causal order (methods §9):
+
+* a *resolving* column stays, and so does one whose only changed causes are resolving;
+* any other descendant is adapted, given its causes; where the protected attribute is one of them
+  every group has a mechanism of its own, else all groups share one;
+* everything else stays, unless confounders are to be transported to the reference group's
+  distribution as well: then they come first, each given those before it. That is no counterfactual,
+  and depends on their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from causalfairness.errors import RoleError
+from causalfairness.graph import CausalGraph
+from causalfairness.scm.hidden import check_hidden
+
+
+@dataclass(frozen=True)
+class Move:
+    """Which column is moved, given which others, and does each group have its own mechanism?"""
+
+    column: str
+    causes: tuple[str, ...]
+    by_group: bool
+    transported: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What happens to each column of a graph?
+
+    >>> graph = CausalGraph.parse("race <-> age; {race, age} -> priors -> charge; race -> recid")
+    >>> plan = plan_of(graph, ("race",), resolving=["priors"])
+    >>> [move.column for move in plan.moves], plan.resolving, plan.resolved_too, plan.staying
+    (['recid'], ('priors',), ('charge',), ('age',))
+    """
+
+    protected: tuple[str, ...]
+    moves: tuple[Move, ...]
+    resolving: tuple[str, ...]
+    resolved_too: tuple[str, ...]
+    staying: tuple[str, ...]
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Which columns get new values, the protected ones aside?"""
+        return tuple(move.column for move in self.moves)
+
+    @property
+    def confounders(self) -> tuple[str, ...]:
+        """Which columns does the group not cause, but lead to a column that is moved?"""
+        transported = {move.column for move in self.moves if move.transported}
+        outside = transported.union(self.staying)
+        causes = (cause for move in self.moves for cause in (*move.causes, move.column))
+        return tuple(dict.fromkeys(cause for cause in causes if cause in outside))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Which columns are looked at?"""
+        causes = (cause for move in self.moves for cause in move.causes)
+        return tuple(dict.fromkeys((*self.protected, *self.moved, *causes)))
+
+
+def plan_of(
+    graph: CausalGraph,
+    protected: tuple[str, ...],
+    *,
+    resolving: Iterable[str] = (),
+    transport: bool = False,
+) -> Plan:
+    """What happens to each column? See the module for the rules.
+
+    >>> graph = CausalGraph.parse("sex <-> age; {sex, age} -> pay")
+    >>> [move.column for move in plan_of(graph, ("sex",), transport=True).moves]
+    ['age', 'pay']
+    """
+    caused = graph.descendants(protected)
+    kept = _checked(graph, protected, caused, resolving)
+    confounders = _confounders(graph, protected, caused)
+    order = graph.topological_order()
+    moves = _transports(confounders, order) if transport else []
+    changed = {*protected, *(move.column for move in moves)}
+    too = []
+    for column in order:
+        if column not in caused or column in kept:
+            continue
+        causes = graph.parent_map[column]
+        if changed.isdisjoint(causes):
+            too.append(column)
+            continue
+        by_group = not set(protected).isdisjoint(causes)
+        others = tuple(cause for cause in causes if cause not in protected)
+        moves.append(Move(column, others, by_group))
+        changed.add(column)
+    check_hidden(graph, [move.column for move in moves if not move.transported])
+    staying = [node for node in graph.nodes if node not in changed and node not in caused]
+    return Plan(protected, tuple(moves), kept, tuple(too), tuple(staying))
+
+
+def _checked(
+    graph: CausalGraph,
+    protected: tuple[str, ...],
+    caused: tuple[str, ...],
+    resolving: Iterable[str],
+) -> tuple[str, ...]:
+    if isinstance(resolving, str):
+        raise RoleError(f"resolving is a list of columns, got the text; write [{resolving!r}]")
+    wanted = set(resolving)
+    graph.parents(wanted)  # refuses what is not in the graph
+    name = ", ".join(map(repr, protected))
+    if not caused:
+        raise RoleError(
+            f"the graph has no arrow out of {name}, so there is nothing to adapt; add the arrows "
+            "to what it influences"
+        )
+    for column in sorted(wanted.difference(caused)):
+        raise RoleError(
+            f"resolving names {column!r}, but {name} does not lead to it in the graph: it stays as "
+            "it is anyway; leave it out, or correct the graph"
+        )
+    return tuple(node for node in graph.nodes if node in wanted)
+
+
+def _confounders(
+    graph: CausalGraph, protected: tuple[str, ...], caused: tuple[str, ...]
+) -> frozenset[str]:
+    """What leads to a descendant of the protected attribute without being one."""
+    causes = graph.ancestors(caused, avoiding=protected)
+    return frozenset(causes).difference(caused)
+
+
+def _transports(confounders: frozenset[str], order: tuple[str, ...]) -> list[Move]:
+    placed = [column for column in order if column in confounders]
+    return [Move(each, tuple(placed[:at]), True, True) for at, each in enumerate(placed)]

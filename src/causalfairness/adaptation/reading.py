@@ -1,0 +1,103 @@
+"""What do the columns of a graph hold, row by row? Read for fitting, and again for new rows.
+
+New rows may lack columns that no other moved column needs: the outcome, above all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.adaptation.learner import Array
+from causalfairness.adaptation.plan import Plan
+from causalfairness.errors import MissingValuesError, RoleError
+from causalfairness.scm.domain import Domain, read_domain
+from causalfairness.tables import Column
+from causalfairness.tables.frames import FrameRows, frame_rows
+
+Values = Mapping[str, Array]
+
+
+class Read(NamedTuple):
+    """Which rows were brought, and what do the columns that matter hold?"""
+
+    rows: FrameRows
+    domains: Mapping[str, Domain]
+    values: Values
+
+
+def read_new(data: Any, plan: Plan) -> Read:
+    """What do rows hold that an adapter is to be fitted on?"""
+    rows = _rows(data, plan)
+    read = {name: read_domain(rows, name) for name in _there(rows, plan)}
+    domains = {name: domain for name, (domain, _) in read.items()}
+    return Read(rows, domains, {name: values for name, (_, values) in read.items()})
+
+
+def read_again(data: Any, plan: Plan, domains: Mapping[str, Domain]) -> Read:
+    """What do rows hold that a fitted adapter is to move? Unknown labels are refused."""
+    rows = _rows(data, plan)
+    values = {
+        name: domains[name].encode(rows.read(name))
+        for name in _there(rows, plan)
+        if name in domains and name not in plan.protected
+    }
+    for name, column in values.items():
+        domains[name].check_present(column)
+    return Read(rows, domains, values)
+
+
+def columns_of(rows: FrameRows, names: Iterable[str]) -> list[Column]:
+    """What do these columns hold?"""
+    return [rows.read(name) for name in names]
+
+
+def outcome_numbers(rows: FrameRows, outcome: str, y: Any) -> Array:
+    """Which number is the outcome of each row? Of two words the later one counts as 1."""
+    from causalfairness.tables.frames import column_from
+
+    column = column_from(outcome, y) if y is not None else rows.read(outcome)
+    _refuse_missing(column)
+    if column.values is not None:
+        return column.values
+    if len(column.labels) > 2:
+        raise RoleError(
+            f"the outcome {outcome!r} has {len(column.labels)} unordered labels, so categories "
+            "cannot be ordered by its mean; give the categories an order of their own (a ranked "
+            "categorical), or name a numeric outcome"
+        )
+    return column.codes.astype(np.float64)
+
+
+def _rows(data: Any, plan: Plan) -> FrameRows:
+    """The frame; everything that a column needs which is there must be there too."""
+    rows = frame_rows(data, plan.protected)
+    present = set(rows.frame.columns)
+    needed = [
+        name
+        for move in plan.moves
+        if move.column in present
+        for name in (move.column, *move.causes)
+    ]
+    if not set(needed) <= present:
+        frame_rows(data, needed)  # says which one is missing, and what may have been meant
+    for name in dict.fromkeys(needed):
+        _refuse_missing(rows.read(name))
+    return rows
+
+
+def _there(rows: FrameRows, plan: Plan) -> Sequence[str]:
+    present = set(rows.frame.columns)
+    return [name for name in plan.columns if name in present]
+
+
+def _refuse_missing(column: Column) -> None:
+    absent: NDArray[np.bool_] = column.is_missing
+    if absent.any():
+        raise MissingValuesError(
+            f"column {column.name!r} has {int(absent.sum()):,} missing values, and adaptation "
+            "needs the whole row; drop these rows or complete the data first"
+        )

@@ -1,0 +1,128 @@
+"""What does an adapter do, in plain words? Which columns it moves, keeps and resolves, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from causalfairness.adaptation.goodness import RankFit
+from causalfairness.adaptation.grouping import FEW_ROWS, Grouping
+from causalfairness.adaptation.plan import Move, Plan
+from causalfairness.effects.table import as_text
+
+GRAPH = (
+    "every arrow between these columns is in the graph, and every hidden common cause that would "
+    "matter"
+)
+RANK = (
+    "a person would have had the same place among people alike in the reference group as in their "
+    "own; for columns with ties the place among equals is drawn"
+)
+TRANSPORT = (
+    "the confounders {columns} are moved to the distribution they have in the reference group, "
+    "each given those before it: no counterfactual, since the group does not cause them, and "
+    "another order of these columns gives another answer"
+)
+
+
+@dataclass(frozen=True)
+class AdaptationReport:
+    """What does a fitted adapter do to each column?
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.linear_gaussian()
+    >>> graph = cf.CausalGraph.parse("group <-> c1; {group, c1} -> m1; {group, m1} -> y")
+    >>> adapter = cf.FairAdapter(
+    ...     graph, protected="group", reference="blue", resolving=["m1"],
+    ...     learner=cf.adaptation.LinearQuantiles())
+    >>> report = adapter.fit(world.draw(500, seed=0)).report_
+    >>> print(str(report).splitlines()[1])
+    y: adapted, given m1; each group has its own mechanism (LinearQuantiles)
+    """
+
+    grouping: Grouping
+    plan: Plan
+    learners: Mapping[str, str]
+    orders: Mapping[str, tuple[str, ...]]
+    absent: tuple[str, ...]
+    outside: tuple[str, ...]
+    fits: tuple[RankFit, ...]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What does the adaptation rest on, beyond the data?"""
+        return GRAPH, RANK
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should a reader know before using the adapted rows?"""
+        found = [
+            f"{column}: its categories have no order of their own and were ordered by the mean "
+            f"outcome: {' < '.join(order)}"
+            for column, order in self.orders.items()
+        ]
+        transported = [move.column for move in self.plan.moves if move.transported]
+        if transported:
+            found.append(TRANSPORT.format(columns=", ".join(transported)))
+        found += [
+            f"the group {name} has {count} rows: its places are rough"
+            for name, count in self._counts()
+            if count < FEW_ROWS
+        ]
+        if self.absent:
+            found.append(f"{', '.join(self.absent)}: in the graph, not in the data; not adapted")
+        if self.outside:
+            found.append(
+                f"{', '.join(self.outside)}: not in the graph, left as they are; they may carry "
+                "the group's influence"
+            )
+        return tuple(found)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """How uniform are the ranks, as plain data? One record per column and group."""
+        return [dict(vars(fit)) for fit in self.fits]
+
+    def __str__(self) -> str:
+        groups = ", ".join(f"{name} ({count:,} rows)" for name, count in self._counts()[1:])
+        reference = f"{self.grouping.names[0]} ({self.grouping.rows[0]:,} rows)"
+        lines = [f"{groups} adapted to {reference}, by {', '.join(self.grouping.protected)}"]
+        lines += [self._told(move) for move in self.plan.moves if move.column in self.learners]
+        for what, columns in (
+            ("resolving, left as they are", self.plan.resolving),
+            (
+                "left as they are, since all that changed before them is resolving or nothing did",
+                self.plan.resolved_too,
+            ),
+            ("not caused by the group, left as they are", self.plan.staying),
+        ):
+            if columns:
+                lines.append(f"{', '.join(columns)}: {what}")
+        if self.fits:
+            lines.append(self._ranks())
+        lines += [f"assumes: {assumption}" for assumption in self.assumptions]
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _told(self, move: Move) -> str:
+        given = ", ".join(move.causes) or "no other column"
+        what = "transported" if move.transported else "adapted"
+        own = (
+            "each group has its own mechanism" if move.by_group else "all groups share a mechanism"
+        )
+        return f"{move.column}: {what}, given {given}; {own} ({self.learners[move.column]})"
+
+    def _counts(self) -> list[tuple[str, int]]:
+        rows = self.grouping.rows
+        counts = (rows[0], sum(rows[1:])) if self.grouping.pooled else rows
+        return list(zip(self.grouping.names, counts, strict=True))
+
+    def _ranks(self) -> str:
+        head = ("ranks of the rows fitted on", "group", "rows", "from uniform", "with a cause")
+        lines = [
+            (fit.column, fit.group, f"{fit.rows:,}", f"{fit.distance:.3f}", f"{fit.dependence:.2f}")
+            for fit in self.fits
+        ]
+        return as_text([head, *lines], words=(0, 1))
