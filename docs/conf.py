@@ -29,6 +29,7 @@ GALLERY = (
     "plot_groups.py",
     "plot_estimators_compared.py",
     "plot_compas_revisited.py",
+    "plot_predictive_parity.py",
 )
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

@@ -24,6 +24,7 @@ LEAST = {  # pictures of each script
     "plot_estimators_compared": 2,
     "plot_five_minutes": 2,
     "plot_groups": 3,
+    "plot_predictive_parity": 3,
 }
 every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 

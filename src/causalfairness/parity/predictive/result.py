@@ -1,0 +1,240 @@
+"""What was found about a score in two groups? The gap at equal scores, and what it is made of.
+
+    ppm            = E[y | a1, bin] - E[y | a0, bin]
+    causal         = E[y | a1, bin] - E[y_{a0} | a1, bin]          (Term I)
+    reverse_causal = E[y_{a0} | a1, bin] - E[y | a0, bin]          (Term II)
+    drift          = E[score | a1, bin] - E[score | a0, bin]
+
+All are the comparison group minus the reference group; causal + reverse_causal = ppm in every bin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects import Basis, Diagnostics, Effect, EffectTable
+from causalfairness.effects.table import as_pandas, as_polars
+from causalfairness.inference import Bounds, wilson_interval
+from causalfairness.inference.intervals import normal_reach
+from causalfairness.parity.predictive.gaps import BinnedGap
+from causalfairness.parity.predictive.words import sentences_about
+
+Array = NDArray[np.float64]
+MEANINGS = {
+    "ppm": "mean outcome at equal scores, comparison minus reference",
+    "causal": "Term I: what the group itself does to the outcomes of the comparison group",
+    "reverse_causal": "Term II: who of the two groups gets the same score",
+    "drift": "mean score within bins, comparison minus reference",
+}
+
+
+class ScoreBin(NamedTuple):
+    """From which score to which does a bin reach, and how many people of each group are in it?
+
+    >>> ScoreBin(0.2, 0.3, 12, 40).is_compared
+    True
+    """
+
+    low: float
+    high: float
+    reference: int
+    comparison: int
+
+    @property
+    def is_compared(self) -> bool:
+        """Are there people of both groups?"""
+        return self.reference > 0 and self.comparison > 0
+
+
+@dataclass(frozen=True, eq=False)
+class PredictiveParity:
+    """Does a score mean the same in both groups, and what is the difference made of?
+
+    `ppm`, `causal`, `reverse_causal` and `drift` hold one effect per bin, their mean, and their
+    mean size. The two terms are None where nobody said what outcomes would have been. All effects
+    are on one basis: add them, subtract them, ask each for its `interval(level)`.
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.curved()
+    >>> data, otherwise = world.draw_with_counterfactuals(2_000, seed=0, frame="pandas")
+    >>> data = data.assign(score=data["w1"], y_blue=otherwise["y"])
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="group", reference="blue", comparison="green", mediators=["w1", "w2"],
+    ...     outcome="y", prediction="score")
+    >>> found = cf.decompose_predictive_parity(data, model, counterfactual="y_blue", bins=5)
+    >>> both = found.causal.integrated + found.reverse_causal.integrated
+    >>> bool(abs(both.value - found.ppm.integrated.value) < 1e-12), len(found.bins)
+    (True, 5)
+    """
+
+    what: str
+    score: str
+    reference: str
+    comparison: str
+    bins: tuple[ScoreBin, ...]
+    means: Array  # (2 or 3, 2, bins): outcome, score and, where known, y_{a0}
+    spreads: Array  # (2 or 3, 2, bins, replicates)
+    effective: Array  # (2, bins)
+    is_binary: bool
+    basis: Basis
+    diagnostics: Diagnostics
+
+    @cached_property
+    def ppm(self) -> BinnedGap:
+        """How far apart are mean outcomes of the two groups at equal scores?"""
+        return self._gap("ppm", (0, 1), (0, 0))
+
+    @cached_property
+    def drift(self) -> BinnedGap:
+        """How far apart are the mean scores of the two groups within a bin?"""
+        return self._gap("drift", (1, 1), (1, 0))
+
+    @cached_property
+    def causal(self) -> BinnedGap | None:
+        """How much higher are outcomes of the comparison group than in the other world? Term I."""
+        return self._gap("causal", (0, 1), (2, 1)) if self._knows_otherwise else None
+
+    @cached_property
+    def reverse_causal(self) -> BinnedGap | None:
+        """How far apart would the groups be at equal scores in that world? Term II."""
+        return self._gap("reverse_causal", (2, 1), (0, 0)) if self._knows_otherwise else None
+
+    @property
+    def gaps(self) -> tuple[BinnedGap, ...]:
+        """What is known at each score? The gap, its terms if there are any, and the drift."""
+        every = (self.ppm, self.causal, self.reverse_causal, self.drift)
+        return tuple(gap for gap in every if gap is not None)
+
+    @property
+    def compared(self) -> int:
+        """How many bins have people of both groups?"""
+        return sum(each.is_compared for each in self.bins)
+
+    def mean_outcomes(self, level: float = 0.95) -> tuple[Array, Bounds]:
+        """What is the mean outcome per group and bin, and which means fit the data? (2, bins)
+
+        Wilson intervals for shares, else normal ones; NaN where there is nobody.
+        """
+        means, errors = self.means[0], np.linalg.norm(self.spreads[0], axis=-1)
+        reach = normal_reach(level)
+        low, high = means - reach * errors, means + reach * errors
+        if self.is_binary:
+            size = self.effective
+            low, high = wilson_interval(np.nan_to_num(means) * size, size, level)
+        empty = np.isnan(means)
+        return means, Bounds(np.where(empty, np.nan, low), np.where(empty, np.nan, high))
+
+    @property
+    def mean_scores(self) -> Array:
+        """What is the mean score per group and bin? (2, bins), NaN where there is nobody."""
+        return np.asarray(self.means[1])
+
+    def summary(self, level: float = 0.95) -> EffectTable:
+        """What is found on average over bins: signed first, then whichever the sign?"""
+        return self._tabulate([*_integrated(self.gaps)], level)
+
+    def table(self, level: float = 0.95) -> EffectTable:
+        """What is found on average, and in every bin with both groups?
+
+        >>> import causalfairness as cf
+        >>> model = cf.StandardFairnessModel(
+        ...     protected="sex", reference="Male", comparison="Female",
+        ...     outcome="two_year_recid", prediction="decile_score")
+        >>> found = cf.decompose_predictive_parity(cf.datasets.load_compas(), model)
+        >>> found.table().names[:5]
+        ('ppm', 'drift', 'absolute_ppm', 'absolute_drift', 'ppm in bin 1')
+        """
+        within = [
+            (effect, f"{gap.meaning}, {self.range_of(at)}")
+            for gap in self.gaps
+            for at, effect in enumerate(gap.by_bin)
+            if effect is not None
+        ]
+        return self._tabulate([*_integrated(self.gaps), *within], level)
+
+    def range_of(self, at: int) -> str:
+        """Which scores does a bin hold, in words?"""
+        low, high = self.bins[at].low, self.bins[at].high
+        return f"{self.score} {low:.4g}" + ("" if low == high else f" to {high:.4g}")
+
+    def to_records(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """What was found in each bin, as plain data? None where a group has nobody."""
+        return [self._record(at, level) for at in range(len(self.bins))]
+
+    def to_pandas(self, level: float = 0.95) -> Any:
+        """What was found in each bin, as a pandas data frame?"""
+        return as_pandas(self.to_records(level))
+
+    def to_polars(self, level: float = 0.95) -> Any:
+        """What was found in each bin, as a polars data frame?"""
+        return as_polars(self.to_records(level))
+
+    def sentences(self, level: float = 0.95) -> tuple[str, ...]:
+        """What do the numbers say, in plain words?"""
+        return sentences_about(self, level)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [self._title, str(self.summary()), *self.sentences(), str(self.diagnostics)]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
+        return (
+            f"<h4>{escape(self._title)}</h4>{self.summary()._repr_html_()}<ul>{said}</ul>"
+            f"<pre>{escape(str(self.diagnostics))}</pre>"
+        )
+
+    @property
+    def _title(self) -> str:
+        return f"{self.what} at equal {self.score}: {self.comparison} against {self.reference}"
+
+    @property
+    def _knows_otherwise(self) -> bool:
+        return len(self.means) > 2
+
+    def _gap(self, name: str, one: tuple[int, int], other: tuple[int, int]) -> BinnedGap:
+        """A difference of two means; a bin is compared where all means are known."""
+        there = np.array([each.is_compared for each in self.bins])
+        values = np.where(there, self.means[one] - self.means[other], np.nan)
+        spreads = np.where(there[:, None], self.spreads[one] - self.spreads[other], 0.0)
+        rests = frozenset(self.diagnostics.assumptions) if "causal" in name else frozenset()
+        return BinnedGap(name, MEANINGS[name], values, spreads, self.basis, rests)
+
+    def _tabulate(self, rows: list[tuple[Effect, str]], level: float) -> EffectTable:
+        effects, meanings = zip(*rows, strict=True)
+        return EffectTable(effects, meanings, level=level)
+
+    def _record(self, at: int, level: float) -> dict[str, Any]:
+        place = self.bins[at]
+        record: dict[str, Any] = {"bin": at + 1, "score_from": place.low, "score_to": place.high}
+        for group, people in enumerate((place.reference, place.comparison)):
+            whose = ("reference", "comparison")[group]
+            record[f"{whose}_people"] = people
+            for name, means in (("outcome", self.means[0]), ("score", self.means[1])):
+                record[f"{whose}_{name}"] = float(means[group, at]) if people else None
+        for gap in self.gaps:
+            effect = gap.by_bin[at]
+            low, high = (None, None) if effect is None else effect.interval(level)
+            record |= {
+                gap.name: None if effect is None else effect.value,
+                f"{gap.name}_low": low,
+                f"{gap.name}_high": high,
+            }
+        return record
+
+
+def _integrated(gaps: tuple[BinnedGap, ...]) -> Iterator[tuple[Effect, str]]:
+    for gap in gaps:
+        yield gap.integrated, f"{gap.meaning}; mean over bins"
+    for gap in gaps:
+        yield gap.integrated_absolute, f"{gap.meaning}; mean over bins of its size"

@@ -1,0 +1,257 @@
+"""Does a score mean the same in both groups, and what is the difference made of? Two panels.
+
+Above, mean outcomes against mean scores: a dot is a bin, the line through it its interval, gray and
+hollow for the reference group. Where scores are on the scale of the outcome, the dashed diagonal is
+where they mean what they say. Below, at the same scores, the gap between the groups, the terms that
+it is the sum of where these are known, and the drift of scores within bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from causalfairness.effects.table import decimals
+from causalfairness.parity import BinnedGap, PredictiveParity
+from causalfairness.plots.canvas import (
+    INCH,
+    SMALL,
+    axes_or_new,
+    clean,
+    footnote,
+    footnote_height,
+    points_across,
+    remember,
+    round_ticks,
+)
+from causalfairness.plots.captions import brief, percentage
+from causalfairness.plots.lettering import fit, width_of, written
+from causalfairness.plots.numbers import drawn
+from causalfairness.plots.theme import LIGHT, Theme
+
+Array = NDArray[np.float64]
+WIDTH, HEIGHT = 6.4, 5.6  # inches
+UPPER, BETWEEN = 0.46, 0.17  # of the height: the upper panel, and what lies between the two
+NAMES = {
+    "ppm": "gap",
+    "causal": "causal (Term I)",
+    "reverse_causal": "reverse-causal (Term II)",
+    "drift": "drift of scores",
+}
+
+
+def predictive_parity(
+    found: PredictiveParity,
+    ax: Axes | None = None,
+    *,
+    level: float = 0.95,
+    theme: Theme = LIGHT,
+    caption: bool = False,
+) -> Axes:
+    """Do equal scores mean equal outcomes in both groups, and what is the difference made of?
+
+    >>> from matplotlib.figure import Figure
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female",
+    ...     outcome="two_year_recid", prediction="decile_score")
+    >>> found = cf.decompose_predictive_parity(cf.datasets.load_compas(), model, replicates=50)
+    >>> ax = cf.plots.predictive_parity(found, Figure(layout="constrained").subplots())
+    >>> [text.get_text() for text in ax.child_axes[1].texts]
+    ['gap', 'drift of scores']
+    """
+    words = predictive_parity_caption(found, level=level)
+    note = words if caption else _note(found, level)
+    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
+    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
+    clean(ax, theme, lines="y")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    width = points_across(ax)[0]
+    upper = ax.inset_axes((0, 1 - UPPER, 1, UPPER))
+    lower = ax.inset_axes((0, 0, 1, 1 - UPPER - BETWEEN))
+    _draw_outcomes(upper, found, level, theme)
+    _draw_gaps(lower, found, level, theme)
+    _key(upper, list(_groups(found, theme)), width, theme)
+    _key(lower, list(_terms(found, theme)), width, theme)
+    title = fit(f"mean {found.what}, by {found.score}", theme, width=width)
+    pad = 14 + 1.3 * theme.size
+    ax.set_title(title, loc="left", pad=pad, **written(theme, color=theme.muted))
+    footnote(ax, note, theme, width=width, below=2 * theme.size)
+    remember(ax, title=f"Outcomes at equal {found.score}", caption=words)
+    return ax
+
+
+def predictive_parity_caption(found: PredictiveParity, *, level: float = 0.95) -> str:
+    """Which sentence does the picture of predictive parity support?
+
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female",
+    ...     outcome="two_year_recid", prediction="decile_score")
+    >>> found = cf.decompose_predictive_parity(cf.datasets.load_compas(), model, replicates=50)
+    >>> print(predictive_parity_caption(found))
+    Mean two_year_recid of Female and of Male at equal decile_score, in 10 bins with both groups.
+    On average over bins, with 95% intervals: gap -0.105 (-0.1... to -0.0...), drift of scores ...
+    """
+    effects = [gap.integrated for gap in found.gaps]
+    places = decimals((effect.standard_error for effect in effects), least=3)
+    values = [
+        f"{NAMES[effect.name]} {effect.value:+.{places}f} "
+        f"({' to '.join(f'{end:+.{places}f}' for end in effect.interval(level))})"
+        for effect in effects
+    ]
+    low, high = _ends(found.ppm, level)
+    apart = int(np.sum((low > 0) | (high < 0)))
+    return (
+        f"Mean {brief(found.what)} of {brief(found.comparison)} and of {brief(found.reference)} at "
+        f"equal {brief(found.score)}, in {found.compared} bins with both groups. On average over "
+        f"bins, with {percentage(level)} intervals: {', '.join(values)}. The gap's own interval "
+        f"excludes zero in {apart} of {found.compared} bins, under the stated assumptions."
+    )
+
+
+class _Entry(NamedTuple):
+    """What is one line of a panel called, and how is it drawn?"""
+
+    name: str
+    color: str
+
+
+def _groups(found: PredictiveParity, theme: Theme) -> Iterator[_Entry]:
+    yield _Entry(found.reference, theme.rest)
+    yield _Entry(found.comparison, theme.ink)
+
+
+def _terms(found: PredictiveParity, theme: Theme) -> Iterator[_Entry]:
+    for gap in found.gaps:
+        yield _Entry(NAMES[gap.name], _color(gap, theme))
+
+
+def _color(gap: BinnedGap, theme: Theme) -> str:
+    own = {"causal": theme.direct, "reverse_causal": theme.indirect, "drift": theme.rest}
+    return own.get(gap.name, theme.ink)
+
+
+def _ends(gap: BinnedGap, level: float) -> tuple[Array, Array]:
+    """The intervals of all bins with both groups."""
+    ends = [effect.interval(level) for effect in gap.by_bin if effect is not None]
+    low, high = np.array(ends).T
+    return low, high
+
+
+def _note(found: PredictiveParity, level: float) -> str:
+    parts = [
+        f"Dots: bins of the score with {percentage(level)} intervals",
+        f"gaps: {brief(found.comparison)} minus {brief(found.reference)}",
+    ]
+    if _is_calibrated_scale(found):
+        parts.append("dashed diagonal: the score means what it says")
+    if found.causal is not None:
+        parts.append("causal + reverse-causal = gap in every bin")
+    if (left := len(found.bins) - found.compared) > 0:
+        parts.append(f"{left} bins without one of the groups have no gap")
+    return f"{'; '.join(parts)}."
+
+
+def _is_calibrated_scale(found: PredictiveParity) -> bool:
+    """Can scores be read as outcomes? Chances for a share; for numbers, where the ranges meet."""
+    outcomes, scores = found.means[0], found.mean_scores
+    if found.is_binary:
+        return bool(np.nanmin(scores) >= 0 and np.nanmax(scores) <= 1)
+    low, high = np.nanmin(outcomes), np.nanmax(outcomes)
+    return bool(low < np.nanmean(scores) < high)
+
+
+def _draw_outcomes(panel: Axes, found: PredictiveParity, level: float, theme: Theme) -> None:
+    clean(panel, theme, lines="y")
+    means, (low, high) = found.mean_outcomes(level)
+    scores = found.mean_scores
+    if _is_calibrated_scale(found):
+        ends = (float(np.nanmin(scores)), float(np.nanmax(scores)))
+        panel.plot(ends, ends, color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)), marker="")
+    for group, entry in enumerate(_groups(found, theme)):
+        known = ~np.isnan(means[group])
+        at, mean = scores[group, known], means[group, known]
+        panel.vlines(at, low[group, known], high[group, known], color=entry.color, linewidth=1.1)
+        panel.plot(at, mean, color=entry.color, linewidth=0.8, linestyle="-", marker="")
+        _dots(panel, at, mean, entry.color, theme, hollow=group == 0)
+    _set_range(panel, scores, np.concatenate([low, high]), theme)
+
+
+def _draw_gaps(panel: Axes, found: PredictiveParity, level: float, theme: Theme) -> None:
+    clean(panel, theme, lines="y")
+    panel.axhline(0.0, color=theme.muted, linewidth=1.0, linestyle="-")
+    there = found.ppm.compared
+    at = found.mean_scores[:, there].mean(axis=0)
+    reached = [np.zeros(1)]
+    for gap in found.gaps:
+        color, values = _color(gap, theme), gap.values[there]
+        low, high = _ends(gap, level)
+        if gap.name == "drift":
+            panel.plot(at, values, color=color, linewidth=1.2, linestyle=(0, (4, 3)), marker="")
+            reached.append(values)
+            continue
+        reached += [low, high]
+        if gap.name == "ppm":
+            panel.vlines(at, low, high, color=color, linewidth=1.1, zorder=3)
+            _dots(panel, at, values, color, theme, hollow=False)
+        else:
+            panel.fill_between(at, low, high, color=color, alpha=0.22, linewidth=0)
+            panel.plot(at, values, color=color, linewidth=1.6, linestyle="-", marker="")
+    _set_range(panel, found.mean_scores, np.concatenate(reached), theme)
+
+
+def _dots(panel: Axes, at: Array, values: Array, color: str, theme: Theme, *, hollow: bool) -> None:
+    panel.plot(
+        at,
+        values,
+        linestyle="",
+        marker="o",
+        markersize=0.45 * theme.size,
+        markeredgewidth=1.1,
+        markeredgecolor=color,
+        markerfacecolor=theme.background if hollow else color,
+        zorder=4,
+    )
+
+
+def _set_range(panel: Axes, scores: Array, reached: Array, theme: Theme) -> None:
+    style = written(theme, color=theme.muted, size=SMALL * theme.size)
+    for values, limit, tick in (
+        (scores, panel.set_xlim, panel.set_xticks),
+        (reached, panel.set_ylim, panel.set_yticks),
+    ):
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        room = 0.06 * ((high - low) or 1.0)
+        limit(low - room, high + room)
+        ticks = round_ticks(low - room, high + room)
+        tick(ticks, [drawn(f"{each:,g}") for each in ticks], **style)
+
+
+def _key(panel: Axes, entries: Sequence[_Entry], width: float, theme: Theme) -> None:
+    """What is what, in words of its color above the panel."""
+    size = SMALL * theme.size
+    between = 1.8 * size
+    names = [fit(entry.name, theme, width=width, size=size, bold=True) for entry in entries]
+    wide = sum(width_of(name, theme, size=size, bold=True) + between for name in names)
+    room = width if wide <= width + between else (width + between) / len(entries) - between
+    start = 0.0
+    for entry in entries:
+        name = fit(entry.name, theme, width=room, size=size, bold=True)
+        panel.annotate(
+            name,
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(start, 5),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            annotation_clip=False,
+            **written(theme, color=entry.color, size=size, bold=True),
+        )
+        start += width_of(name, theme, size=size, bold=True) + between
