@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from causalfairness.cli import counterfactuals, datasets, decompose, situations
+from causalfairness.cli import counterfactuals, datasets, decompose, necessity, situations
 
 app = typer.Typer(
     name="causalfairness",
@@ -21,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(help=decompose.HELP)(decompose.decompose)
+app.command(help=necessity.HELP)(necessity.necessity)
 app.command(help=counterfactuals.HELP)(counterfactuals.counterfactuals)
 app.command(help=situations.HELP)(situations.situations)
 app.command(help=datasets.HELP)(datasets.datasets)

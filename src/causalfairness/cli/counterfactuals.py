@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -23,6 +23,7 @@ from causalfairness.cli.asking import TRUTHS, open_data, read_graph
 from causalfairness.cli.datasets import FILES
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
+from causalfairness.cli.lines import bullet, naming, width_of
 from causalfairness.cli.options import METHOD, OUTPUT, Debug, File, Seed
 from causalfairness.cli.writing import STDOUT, write_frame
 from causalfairness.errors import InterventionError, UnknownNodeError
@@ -257,7 +258,7 @@ def _moves(words: Sequence[str], pairs: Any) -> str:
     found, counts = np.unique(pairs, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     shown = [
-        f"{_name(words[found[at] // len(words)])} to {_name(words[found[at] % len(words)])} "
+        f"{naming(words[found[at] // len(words)])} to {naming(words[found[at] % len(words)])} "
         f"{counts[at]:,}"
         for at in order[:MOST_MOVES]
     ]
@@ -269,14 +270,14 @@ def _print_title(page: Console, do: Mapping[str, Any], rows: int, draws: int) ->
     said = " and ".join(_said(node, value) for node, value in do.items())
     times = "" if draws == 1 else f" ({draws:,} draws, one table below the other)"
     title = f"What would these {rows:,} rows be, had {said}?{times}"
-    page.print(Text(title, style="bold"), "", sep="\n", width=_width(page))
+    page.print(Text(title, style="bold"), "", sep="\n", width=width_of(page))
 
 
 def _said(node: str, value: Any) -> str:
     if not isinstance(value, dict):
-        return f"{_name(node)} been {_name(str(value))}"
-    pairs = [f"{_name(str(new))} where it is {_name(str(old))}" for old, new in value.items()]
-    return f"{_name(node)} been {', '.join(pairs)}"
+        return f"{naming(node)} been {naming(str(value))}"
+    pairs = [f"{naming(str(new))} where it is {naming(str(old))}" for old, new in value.items()]
+    return f"{naming(node)} been {', '.join(pairs)}"
 
 
 def _print_changes(page: Console, changes: Iterator[_Change]) -> None:
@@ -286,37 +287,17 @@ def _print_changes(page: Console, changes: Iterator[_Change]) -> None:
     table.add_column("how", overflow="fold")
     for found in changes:
         share = f" ({found.rows / found.total:.1%})" if found.total else ""
-        table.add_row(Text(_name(found.column)), f"{found.rows:,}{share}", Text(found.how))
-    page.print(table, "", "All other columns are as they were.", "", sep="\n", width=_width(page))
+        table.add_row(Text(naming(found.column)), f"{found.rows:,}{share}", Text(found.how))
+    page.print(table, "", "All other columns are as they were.", "", sep="\n", width=width_of(page))
 
 
 def _print_model(page: Console, model: Any) -> None:
     """Which mechanism each column has, how well it fits, and what is assumed."""
     fits = [(str(fit), fit.independence) for fit in model.fits]
-    page.print(Text("How each column follows from its causes", style="bold"), width=_width(page))
-    page.print(*(_bullet(text) for text, _ in fits), sep="\n", width=_width(page))
+    page.print(Text("How each column follows from its causes", style="bold"), width=width_of(page))
+    page.print(*(bullet(text) for text, _ in fits), sep="\n", width=width_of(page))
     if any(p is not None and p < DOUBTFUL for _, p in fits):
         doubt = "A small p says that noise still depends on the causes: do not trust such a column."
-        page.print(Padding(Text(doubt), (0, 0, 0, 2)), width=_width(page))
-    page.print("", Text("True only if", style="bold"), sep="\n", width=_width(page))
-    page.print(*(_bullet(text) for text in model.assumptions), sep="\n", width=_width(page))
-
-
-def _bullet(text: str) -> RenderableType:
-    from causalfairness.report.legible import legible
-
-    table = Table.grid(padding=(0, 1))
-    table.add_row("-", Text(legible(text), overflow="fold"))
-    return table
-
-
-def _width(page: Console) -> int:
-    from causalfairness.cli.printing import WIDEST
-
-    return min(page.width, WIDEST)
-
-
-def _name(text: str) -> str:
-    from causalfairness.report.legible import legible, shortened
-
-    return shortened(legible(text))
+        page.print(Padding(Text(doubt), (0, 0, 0, 2)), width=width_of(page))
+    page.print("", Text("True only if", style="bold"), sep="\n", width=width_of(page))
+    page.print(*(bullet(text) for text in model.assumptions), sep="\n", width=width_of(page))

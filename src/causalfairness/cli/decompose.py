@@ -87,7 +87,7 @@ def decompose(
     with readable(debug=debug):
         roles.check(each_group=each_group)
         goals.check()
-        _answer(file, roles, settings, _estimator(estimator, empty_cells), goals)
+        _answer(file, roles, settings, estimator_of(estimator, empty_cells), goals)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,8 @@ def _whose(of: o.Of | None, roles: Roles) -> str:
     return of.value
 
 
-def _estimator(method: o.Method, empty_cells: o.EmptyCells | None) -> Any:
+def estimator_of(method: o.Method, empty_cells: o.EmptyCells | None) -> Any:
+    """Which estimator was asked for? None lets the library choose."""
     if empty_cells is not None and method != o.Method.STRATA:
         raise typer.BadParameter(
             f"only --estimator strata has cells that can be empty; found {method.value}",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from causalfairness.cli.lines import bullet, naming, width_of
 from causalfairness.effects.table import format_p_value
-from causalfairness.report.legible import legible, shortened
+from causalfairness.report.legible import legible
 from causalfairness.report.numbers import decimals_for, percent, written
 from causalfairness.report.summary import Fact, Row, Sentence, Summary
-
-WIDEST = 100  # columns; longer lines are hard to read
 
 
 def print_summary(summary: Summary, page: Console) -> None:
@@ -29,15 +28,17 @@ def print_summary(summary: Summary, page: Console) -> None:
     >>> "True only if" in page.file.getvalue()
     True
     """
-    width = min(page.width, WIDEST)
+    width = width_of(page)
     several = summary.kind == "group comparison"
     page.print(Text(_plain(summary.title), style="bold"), "", sep="\n", width=width)
     page.print(Padding(_parts(summary, several=several), (0, 0, 1, 0)), width=width)
-    page.print(*(_bullet(sentence) for sentence in summary.sentences), "", sep="\n", width=width)
+    page.print(
+        *(bullet(_plain(sentence)) for sentence in summary.sentences), "", sep="\n", width=width
+    )
     for name, facts in _caveats(summary, several=several):
         page.print(Text(name, style="bold"), _facts(facts), width=width)
     page.print(Text("True only if", style="bold"), width=width)
-    page.print(*(_bullet(each) for each in summary.assumptions), sep="\n", width=width)
+    page.print(*(bullet(_plain(each)) for each in summary.assumptions), sep="\n", width=width)
 
 
 def _parts(summary: Summary, *, several: bool) -> RenderableType:
@@ -49,7 +50,7 @@ def _parts(summary: Summary, *, several: bool) -> RenderableType:
     places, group = decimals_for(summary.table), None
     for row in summary.table:
         if several and row.group != group:
-            table.add_row(Text(_name(row.group), style="bold"))
+            table.add_row(Text(naming(row.group), style="bold"))
             group = row.group
         table.add_row(*_cells(row, places, indent="  " if several else ""))
     return table
@@ -71,7 +72,7 @@ def _caveats(summary: Summary, *, several: bool) -> Iterable[tuple[str, list[Fac
         if finding.models:
             said = f"{learned} of {len(finding.models)} predict unseen people better than a mean"
             facts.append(Fact("models", Sentence(said)))
-        about = f": {_name(finding.comparison)}" if several else ""
+        about = f": {naming(finding.comparison)}" if several else ""
         yield f"How much to trust this{about}", facts
     if summary.not_compared:
         yield "Not compared", list(summary.not_compared)
@@ -82,21 +83,11 @@ def _facts(facts: Iterable[Fact]) -> RenderableType:
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     for fact in facts:
-        table.add_row(Text(_name(fact.name)), Text(_plain(fact.text)))
+        table.add_row(Text(naming(fact.name)), Text(_plain(fact.text)))
     return Padding(table, (0, 0, 1, 2))
-
-
-def _bullet(sentence: Sentence) -> RenderableType:
-    table = Table.grid(padding=(0, 1))
-    table.add_row("-", Text(_plain(sentence), overflow="fold"))
-    return Group(table)
 
 
 def _plain(sentence: Sentence) -> str:
     return "".join(
-        _name(piece.text) if piece.is_name else legible(piece.text) for piece in sentence.pieces()
+        naming(piece.text) if piece.is_name else legible(piece.text) for piece in sentence.pieces()
     )
-
-
-def _name(text: str) -> str:
-    return shortened(legible(text))

@@ -23,6 +23,7 @@ from causalfairness.cli import situation_options as w
 from causalfairness.cli.asking import listed, open_data, read_graph, read_group, read_value
 from causalfairness.cli.decompose import PICTURES, check_goal
 from causalfairness.cli.failing import SPELLED, readable
+from causalfairness.cli.lines import bullet, width_of
 from causalfairness.cli.writing import draw, say_written, write_frame
 
 TABLES = (".csv", ".parquet", ".pq")
@@ -281,10 +282,9 @@ def _plain(value: Any) -> Any:
 
 
 def _print(found: Any, dossier: Any, page: Console) -> None:
-    from causalfairness.cli.printing import WIDEST
     from causalfairness.report.legible import legible, legible_lines
 
-    width = min(page.width, WIDEST)
+    width = width_of(page)
     who = found.situations
     title = f"{found.name}: {who.complaining} compared with {who.compared}"
     page.print(Text(legible(title), style="bold"), "", sep="\n", width=width)
@@ -301,7 +301,7 @@ def _print(found: Any, dossier: Any, page: Console) -> None:
         ("True only if", found.assumptions),
     ):
         page.print(Text(name, style="bold"), width=width)
-        page.print(*(_bullet(_typed(legible(line))) for line in said), "", sep="\n", width=width)
+        page.print(*(bullet(_typed(line)) for line in said), "", sep="\n", width=width)
     if dossier is not None:
         page.print(Text(legible_lines(str(dossier))), soft_wrap=True)
 
@@ -311,12 +311,6 @@ def _typed(text: str) -> str:
     for words, option in SPELLED.items():
         text = text.replace(words, option)
     return text
-
-
-def _bullet(text: str) -> Table:
-    table = Table.grid(padding=(0, 1))
-    table.add_row("-", Text(text, overflow="fold"))
-    return table
 
 
 def _write(found: Any, dossier: Any, goals: Goals) -> None:

@@ -1,0 +1,220 @@
+"""Are only allowed paths used, and as the world does? The command `causalfairness necessity`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from causalfairness.cli import options as o
+from causalfairness.cli.asking import Roles, listed, model_for, open_data
+from causalfairness.cli.decompose import PICTURES, check_goal, estimator_of
+from causalfairness.cli.failing import readable
+from causalfairness.cli.lines import bullet, naming, width_of
+from causalfairness.cli.writing import draw
+
+PATHS = ("direct", "indirect", "spurious")
+VERDICTS = {"violated": "bold red", "satisfied": "green", "undecided": "yellow"}
+HELP = """Does a prediction use only the paths it may, and those as the world does?
+
+Example:
+
+[bold]causalfairness necessity[/] dataset:compas --protected race --reference Caucasian
+--comparison African-American --confounders sex --mediators c_charge_degree
+--outcome two_year_recid --prediction is_recid --allow spurious
+
+[bold]--declare[/] "spurious: the district court: sex is relevant to risk" allows a path as well, \
+and keeps who declared it necessary, and why. A path that is not allowed must have no effect on \
+the prediction; one that is allowed must have the effect that it has on the outcome.
+"""
+
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH",
+        help="Path that may be used: direct, indirect or spurious (repeated, or a,b). Left out: "
+        "none may.",
+        rich_help_panel=o.ROLES,
+        show_default=False,
+    ),
+]
+Declare = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="'PATH: BY: WHY'",
+        help="Allow a path and record who declared it necessary, and why (repeatable).",
+        rich_help_panel=o.ROLES,
+        show_default=False,
+    ),
+]
+Margin = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        help="How far from what is required an effect may be; 0 can show violations only.",
+        rich_help_panel=o.METHOD,
+    ),
+]
+PredictionColumn = Annotated[
+    str,
+    typer.Option("--prediction", help="Column of predictions.", rich_help_panel=o.ROLES),
+]
+OutcomeColumn = Annotated[
+    str, typer.Option("--outcome", help="Outcome column.", rich_help_panel=o.ROLES)
+]
+
+
+def necessity(
+    file: o.File,
+    protected: o.Protected,
+    reference: o.Reference,
+    outcome: OutcomeColumn,
+    prediction: PredictionColumn,
+    comparison: o.Comparison = None,
+    confounders: o.Confounders = None,
+    mediators: o.Mediators = None,
+    graph: o.Graph = None,
+    outcome_value: o.OutcomeValue = None,
+    weights: o.Weights = None,
+    allow: Allow = None,
+    declare: Declare = None,
+    margin: Margin = 0.01,
+    estimator: o.Estimator = o.Method.AUTO,
+    empty_cells: o.Cells = None,
+    missing: o.MissingValues = o.Missing.REFUSE,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    workers: o.Workers = 1,
+    as_json: o.Json = False,
+    plot: o.Plot = None,
+    debug: o.Debug = False,
+) -> None:
+    """Does a prediction use only the paths it may, and those as the world does?"""
+    roles = Roles(
+        protected=listed(protected, "--protected"),
+        reference=reference,
+        comparison=comparison,
+        confounders=listed(confounders, "--confounders"),
+        mediators=listed(mediators, "--mediators"),
+        graph=graph,
+        outcome=outcome,
+        outcome_value=outcome_value,
+        prediction=prediction,
+        weights=weights,
+    )
+    settings = Settings(margin, level, missing.value, seed, workers)
+    with readable(debug=debug):
+        roles.check(each_group=False)
+        for path in plot or ():
+            check_goal(path, PICTURES, "--plot")
+        allowed = [*_paths(listed(allow, "--allow")), *map(_declaration, declare or ())]
+        method = estimator_of(estimator, empty_cells)
+        _answer(file, roles, allowed, method, settings, as_json, plot or ())
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How is the answer found? The library's own keywords."""
+
+    margin: float
+    level: float
+    missing: str
+    seed: int
+    workers: int
+
+
+def _paths(names: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if name not in PATHS:
+            raise typer.BadParameter(
+                f"{name!r} is no path; expected {', '.join(PATHS)}", param_hint="--allow"
+            )
+    return names
+
+
+def _declaration(text: str) -> Any:
+    from causalfairness.parity import Declaration
+
+    parts = [part.strip() for part in text.split(":", maxsplit=2)]
+    if len(parts) < 3 or not all(parts) or parts[0] not in PATHS:
+        raise typer.BadParameter(
+            f"{text!r} does not say which path ({', '.join(PATHS)}), who declared it necessary, "
+            "and why, with a colon after each of the first two",
+            param_hint="--declare",
+        )
+    return Declaration(*parts)
+
+
+def _answer(
+    file: str,
+    roles: Roles,
+    allowed: Sequence[Any],
+    estimator: Any,
+    settings: Settings,
+    as_json: bool,
+    pictures: Sequence[Path],
+) -> None:
+    from causalfairness.parity import check_business_necessity
+
+    data = open_data(file)
+    report = check_business_necessity(
+        data, model_for(data, roles), allowed=allowed, estimator=estimator, **vars(settings)
+    )
+    if as_json:
+        sys.stdout.write(json.dumps(report.to_dict(), indent=2) + "\n")
+        sys.stdout.flush()
+    else:
+        _print(report, Console(highlight=False))
+    for path in pictures:
+        draw(lambda: _picture(report), path)
+
+
+def _picture(report: Any) -> Any:
+    from causalfairness import plots
+
+    return plots.necessity(report)
+
+
+def _print(report: Any, page: Console) -> None:
+    width = width_of(page)
+    title = Text(
+        f"May {naming(report.what)} use these paths? {naming(report.comparison)} against "
+        f"{naming(report.reference)}: "
+    )
+    title.append(report.verdict, style=VERDICTS[report.verdict])
+    page.print(title, "", _table(report), "", sep="\n", width=width)
+    page.print(*map(bullet, report.sentences()), "", sep="\n", width=width)
+    told = dict.fromkeys(f"{each.estimator}; {each.rows}" for each in report.diagnostics)
+    for heading, lines in (
+        ("Who declared what", report.ledger.lines()),
+        ("How much to trust this", (*told, *report.notes)),
+        ("True only if", report.assumptions),
+    ):
+        page.print(Text(heading, style="bold"), *map(bullet, lines), sep="\n", width=width)
+
+
+def _table(report: Any) -> Table:
+    from causalfairness.report.numbers import decimals_for, written
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for heading in ("path", "allowed", "outcome", "prediction", "must vanish", "std. error", ""):
+        table.add_column(heading, justify="left" if heading in ("path", "", "allowed") else "right")
+    places = decimals_for([path.difference for path in report])
+    for path in report:
+        numbers = (path.outcome.value, path.prediction.value, path.difference.value)
+        table.add_row(
+            Text(path.name, style="bold"),
+            "yes" if path.allowed else "no",
+            *(written(number, places) for number in numbers),
+            f"{path.difference.standard_error:.{places}f}",
+            Text(path.verdict, style=VERDICTS[path.verdict]),
+        )
+    return table
