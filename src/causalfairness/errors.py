@@ -171,3 +171,7 @@ class LabelError(CausalFairnessError):
 
 class DemographicsError(CausalFairnessError):
     """Two files, or two rows, say different things about the same person."""
+
+
+class SplitError(CausalFairnessError):
+    """People cannot be divided as asked: shares that do not add up, or a part without anyone."""

@@ -2,7 +2,8 @@
 
 `summarise` turns a result into a `Summary`, which holds text and numbers only; `render_html`,
 `render_markdown` and `to_json` turn that into text; `write_html`, `write_markdown` and
-`write_json` do both and write a file. No verdict is given, and no number is computed here.
+`write_json` do both and write a file. `causal_picture` draws the assumptions, and the paths of a
+gap in them. No verdict is given, and no number is computed here.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TypedDict, Unpack
 from causalfairness.effects import Decomposition
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity import GroupComparison
+from causalfairness.report.causal_picture import causal_picture
 from causalfairness.report.html import render_html
 from causalfairness.report.markdown import render_markdown
 from causalfairness.report.summarise import summarise
@@ -22,6 +24,7 @@ from causalfairness.report.writing import write_whole
 
 __all__ = [
     "Summary",
+    "causal_picture",
     "render_html",
     "render_markdown",
     "summarise",

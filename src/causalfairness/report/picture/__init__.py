@@ -1,0 +1,1 @@
+"""How is a causal graph drawn? Places, paths and letters of a causal picture."""

@@ -1,0 +1,112 @@
+"""Rules of statistical screens are data: dated, with their source, and checked when read."""
+
+import json
+from datetime import date
+
+import pyarrow as pa
+import pytest
+
+from causalfairness.errors import RoleError, RuleError
+from causalfairness.parity import screens
+
+AUDIT = "nyc_local_law_144"
+
+
+def screened(rule, **asked):
+    """Half of 100 men and 42 of 100 women are selected."""
+    hired = [*([1] * 42 + [0] * 58), *([1] * 50 + [0] * 50)]
+    data = pa.table({"sex": ["F"] * 100 + ["M"] * 100, "hired": hired})
+    return screens.screen(data, rule, columns={"sex": "sex"}, **asked or {"selected": "hired"})
+
+
+def test_every_bundled_rule_is_dated_and_names_its_source():
+    assert screens.bundled_rules() == ("four_fifths", AUDIT)
+    for name in screens.bundled_rules():
+        rule = screens.bundled_rule(name)
+        assert date(1964, 1, 1) < rule.source.date <= rule.version
+        assert rule.source.title
+        assert rule.source.citation
+        assert json.loads(json.dumps(rule.to_dict()))["version"] == rule.version.isoformat()
+    audit, fifths = screens.bundled_rule(AUDIT), screens.bundled_rule("four_fifths")
+    assert (audit.exclusion.value, audit.threshold) == (0.02, None)
+    assert (fifths.exclusion, fifths.threshold.value) == (None, 0.8)
+
+
+OWN = """
+name = "Own screen"
+version = 2024-02-29
+jurisdiction = "a works council"
+measures = ["selection rate"]
+by = [["sex"]]
+[source]
+title = "Agreement"
+citation = "section 3"
+date = 2024-01-01
+[categories]
+sex = []
+[threshold]
+ratio_below = 0.9
+says = "section 3: ratios below nine tenths are looked into"
+"""
+
+
+def test_a_rule_of_your_own_is_read_from_a_file(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(OWN, "utf-8")
+    for rule in (path, str(path), screens.read_rule(path)):
+        found = screened(rule)
+        assert found.flagged == (("sex", "F"),)
+        assert found.rule.name == "Own screen"
+    with pytest.raises(RoleError, match="Own screen measures the selection rate, and not the"):
+        screened(path, score="hired")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ('name = "Own screen"', "", ["name: is missing; expected text"]),
+        ("version = 2024-02-29", 'version = "2024"', ["version: found '2024'; expected a date"]),
+        ("2024-01-01", "2024-01-01T10:00:00", ["source.date: found datetime", "expected a date"]),
+        ('["selection rate"]', '["rate"]', ["measures: found ['rate']", "'scoring rate'"]),
+        ("[[" + '"sex"]]', '[["race"]]', ["by[0]: 'race' is not among the categories"]),
+        ("sex = []", "sex = [1]", ["categories.sex: found [1]"]),
+        ("sex = []", 'sex = ["a", "a"]', ["categories.sex: found ['a', 'a']", "each once"]),
+        ("0.9", "90", ["threshold.ratio_below: found 90; expected a number between 0 and 1"]),
+        (
+            "ratio_below",
+            "ratio_belw",
+            ["threshold.ratio_below: is missing", "ratio_belw: is no key"],
+        ),
+        (
+            "[source]",
+            "[sourse]",
+            ["source: is missing", "sourse: is no key of a rule; did you mean"],
+        ),
+        ('name = "Own screen"', "name = 1\nby_sex = 2", ["name: found 1", "by_sex: is no key"]),
+    ],
+)
+def test_all_that_is_wrong_with_a_rule_file_is_said_at_once(tmp_path, before, after, says):
+    assert before in OWN
+    path = tmp_path / "own.toml"
+    path.write_text(OWN.replace(before, after), "utf-8")
+    with pytest.raises(RuleError) as error:
+        screens.read_rule(path)
+    assert "own.toml" in str(error.value)
+    for words in says:
+        assert words in str(error.value)
+
+
+def test_a_file_that_is_not_toml_or_not_there_is_refused(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text("name = 'x'\nversion = nothing", "utf-8")
+    with pytest.raises(RuleError, match=r"is not TOML: .*line 2"):
+        screens.read_rule(path)
+    with pytest.raises(RuleError, match="cannot be read"):
+        screens.read_rule(tmp_path / "none.toml")
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(RuleError, match="cannot be read"):
+        screens.read_rule(path)
+    with pytest.raises(RuleError, match="no rule is named"):
+        screened("eighty_percent")
+    with pytest.raises(RuleError, match="found 5; expected a rule"):
+        screened(5)

@@ -1,0 +1,383 @@
+"""Statistical screens: the arithmetic of the rules, counted by hand, and rules that are data."""
+
+import json
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import causalfairness as cf
+from causalfairness.errors import (
+    ColumnNotFoundError,
+    ColumnTypeError,
+    MissingValuesError,
+    OutcomeError,
+    RoleError,
+)
+from causalfairness.inference import ratio_interval, wilson_interval
+from causalfairness.parity import screens
+from forms import every_form
+
+BY_SEX = {"sex": "sex"}
+BOTH = {"sex": "sex", "race": "race"}
+AUDIT = "nyc_local_law_144"
+
+
+def people(counts, **more):
+    """One row per person; `counts` holds for each category (people, selected)."""
+    names = list(counts)
+    sizes = [size for size, _ in counts.values()]
+    hired = [[1] * hits + [0] * (size - hits) for size, hits in counts.values()]
+    return pa.table(
+        {"sex": np.repeat(names, sizes).tolist(), "hired": [one for row in hired for one in row]}
+        | more
+    )
+
+
+def crossed(counts):
+    """One row per person; `counts` holds (people, selected) for each pair of sex and race."""
+    rows = [
+        (sex, race, int(at < hits))
+        for (sex, race), (size, hits) in counts.items()
+        for at in range(size)
+    ]
+    sex, race, hired = zip(*rows, strict=True)
+    return pa.table({"sex": sex, "race": race, "hired": hired})
+
+
+def screened(counts, rule="four_fifths", **more):
+    return screens.screen(people(counts), rule, columns=BY_SEX, selected="hired", **more)
+
+
+# --- the numbers --------------------------------------------------------------------------------
+
+
+def test_rates_ratios_and_intervals_are_those_of_the_counts():
+    (part,) = screened({"Female": (40, 12), "Male": (80, 48)}).divisions
+    women, men = part.rates
+    assert (women.people, women.selected, women.rate, women.ratio) == (40, 12, 0.3, 0.5)
+    assert women.share == 40 / 120
+    assert tuple(women.rate_interval) == tuple(wilson_interval(12, 40, 0.95))
+    assert tuple(women.ratio_interval) == tuple(ratio_interval(12, 40, 48, 80, 0.95))
+    # Katz by hand: log 0.5 -+ 1.96 sqrt(1/12 - 1/40 + 1/48 - 1/80)
+    reach = 1.959964 * np.sqrt(1 / 12 - 1 / 40 + 1 / 48 - 1 / 80)
+    assert women.ratio_interval.low == pytest.approx(0.5 * np.exp(-reach), abs=1e-6)
+    assert women.ratio_interval.high == pytest.approx(0.5 * np.exp(reach), abs=1e-6)
+    assert (men.rate, men.ratio, men.ratio_interval) == (0.6, 1.0, None)
+    assert part.highest == ("Male",)
+
+
+def test_a_level_moves_the_intervals_and_nothing_else():
+    wide, narrow = (screened({"F": (40, 12), "M": (80, 48)}, level=x) for x in (0.99, 0.5))
+    one, other = wide.divisions[0]["F"], narrow.divisions[0]["F"]
+    assert one.ratio == other.ratio
+    assert one.ratio_interval.low < other.ratio_interval.low
+    assert one.rate_interval.high > other.rate_interval.high
+
+
+def test_the_four_fifths_screen_flags_below_four_fifths_and_says_where_the_interval_lies():
+    found = screened({"a": (1000, 500), "b": (1000, 300), "c": (1000, 395), "d": (1000, 490)})
+    (part,) = found.divisions
+    flags = {each.category: (each.flagged, each.interval_lies) for each in part.rates}
+    assert flags == {
+        "a": (False, None),
+        "b": (True, "below"),
+        "c": (True, "contains"),
+        "d": (False, "above"),
+    }
+    assert found.flagged == (("sex", "b"), ("sex", "c"))
+    assert "2 of 4 categories below 0.8 of the highest rate (b; c)" in str(found)
+    assert "intervals contain 0.8 for c" in str(found)
+    row = found.table().where(group="c").to_records()[0]
+    assert (row["flagged"], row["reading"]) == (True, "interval contains 0.8")
+
+
+@pytest.mark.parametrize(
+    ("women", "men"),
+    [((100, 28), (100, 35)), ((20, 12), (20, 15)), ((20, 3), (160, 30)), ((20, 6), (160, 60))],
+)
+def test_four_fifths_exactly_is_not_below(women, men):
+    found = screened({"F": women, "M": men})
+    assert found.divisions[0]["F"].ratio == 0.8
+    assert found.flagged == ()
+
+
+def test_a_rule_without_a_threshold_flags_nothing_and_says_so():
+    found = screened({"F": (100, 1), "M": (100, 90)}, AUDIT)
+    assert found.flagged == ()
+    assert [each.flagged for each in found.divisions[0].rates] == [None, None]
+    assert {"flagged", "reading"}.isdisjoint(found.table().to_records()[0])
+    assert "sets no threshold for the impact ratio" in str(found)
+    for words in ("pass", "compliant", "unfair", "violat"):
+        assert words not in " ".join(found.sentences()).replace("neither passes nor", "")
+
+
+def test_every_screen_says_that_it_is_no_verdict():
+    for rule in screens.bundled_rules():
+        assert (
+            screened({"F": (50, 9), "M": (50, 10)}, rule)
+            .sentences()[-1]
+            .startswith("This is a screen, not a verdict")
+        )
+
+
+# --- corners ------------------------------------------------------------------------------------
+
+
+def test_categories_that_share_the_highest_rate_are_named_and_the_largest_is_held_against():
+    (part,) = screened({"a": (50, 20), "b": (500, 200), "c": (400, 80)}).divisions
+    assert part.highest == ("a", "b")
+    assert part["a"].ratio == part["b"].ratio == 1.0
+    assert part["b"].ratio_interval is None
+    assert tuple(part["a"].ratio_interval) == tuple(ratio_interval(20, 50, 200, 500, 0.95))
+    assert tuple(part["c"].ratio_interval) == tuple(ratio_interval(80, 400, 200, 500, 0.95))
+    assert "is shared by a; b" in str(screened({"a": (50, 20), "b": (500, 200)}))
+
+
+def test_rates_that_only_look_equal_after_rounding_are_not_shared():
+    (part,) = screened({"a": (3, 1), "b": (30_000, 9_999)}).divisions
+    assert part.highest == ("a",)
+
+
+def test_where_nobody_is_selected_there_are_rates_and_no_ratios():
+    found = screened({"F": (40, 0), "M": (60, 0)})
+    (part,) = found.divisions
+    assert part.highest == ()
+    assert [(e.rate, e.ratio, e.flagged) for e in part.rates] == [(0.0, None, None)] * 2
+    assert part["F"].rate_interval.high > 0
+    assert "no selection rate is above 0" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_category_of_whom_nobody_is_selected_has_ratio_zero_and_a_bounded_interval():
+    women = screened({"F": (40, 0), "M": (60, 30)}).divisions[0]["F"]
+    assert (women.ratio, women.flagged) == (0.0, True)
+    assert women.ratio_interval.low == 0.0
+    assert 0 < women.ratio_interval.high < 1
+
+
+def test_a_single_category_is_compared_with_nobody():
+    found = screened({"F": (40, 10)})
+    (only,) = found.divisions[0].rates
+    assert (only.rate, only.ratio, only.flagged) == (0.25, 1.0, None)
+    assert only.remark == "no other category to compare with"
+    assert found.flagged == ()
+    assert "no other category to compare with" in str(found)
+
+
+def test_few_people_are_marked():
+    (part,) = screened({"F": (29, 10), "M": (30, 10)}).divisions
+    assert (part["F"].remark, part["M"].remark) == ("fewer than 30 people", "")
+
+
+# --- who is left out ----------------------------------------------------------------------------
+
+
+def test_a_category_under_two_percent_has_a_rate_and_a_count_but_no_ratio():
+    counts = {"a": (900, 300), "b": (81, 27), "c": (19, 19)}
+    found = screened(counts, AUDIT, justification="too few to estimate")
+    (part,) = found.divisions
+    left_out = part["c"]
+    assert (left_out.excluded, left_out.people, left_out.rate) == (True, 19, 1.0)
+    assert (left_out.ratio, left_out.ratio_interval) == (None, None)
+    assert left_out.share == 0.019
+    assert part.highest == ("a", "b")  # nobody is held against a category that is left out
+    assert part["b"].ratio == 1.0
+    assert found.excluded().to_records() == [
+        {"by": "sex", "group": "c", "people": 19, "share": 0.019, "selected": 19, "rate": 1.0}
+    ]
+    assert "c (19 people, 1.9%, rate 1.000" in str(found)
+    assert "Justification: too few to estimate" in str(found)
+    assert "No justification was given" in str(screened(counts, AUDIT))
+
+
+def test_two_percent_exactly_is_kept():
+    (part,) = screened({"a": (980, 300), "c": (20, 10)}, AUDIT).divisions
+    assert not part.excluded
+
+
+def test_small_categories_may_be_kept_and_the_result_says_so():
+    found = screened({"a": (990, 300), "c": (10, 10)}, AUDIT, exclude_small=False)
+    assert found.divisions[0].highest == ("c",)
+    assert len(found.excluded()) == 0
+    assert any("small categories were kept" in note for note in found.notes)
+
+
+def test_where_every_category_is_small_nothing_is_compared():
+    found = screened({f"group {at:02}": (10, 5) for at in range(60)}, AUDIT)
+    assert found.divisions[0].highest == ()
+    assert all(each.ratio is None for each in found.divisions[0].rates)
+    assert "no category is left to compare" in str(found)
+
+
+def test_the_four_fifths_screen_leaves_nobody_out():
+    (part,) = screened({"a": (990, 300), "c": (10, 10)}).divisions
+    assert (part.highest, part.excluded) == (("c",), ())
+
+
+def test_people_without_a_category_are_counted_and_left_out():
+    sex = ["F", "M", None, "F", "M", "no answer", "M"]
+    race = ["x", None, "x", "y", "y", "y", "x"]
+    data = pa.table({"sex": sex, "race": race, "hired": [1, 0, 1, 0, 1, 1, 1]})
+    asked = {"columns": BOTH, "selected": "hired", "exclude_small": False}
+    found = screens.screen(data, AUDIT, **asked, unknown=["no answer"])
+    assert found.unknown == {"sex": 2, "race": 1, "sex, race": 3}
+    by_sex, by_race, both = found.divisions
+    assert [(e.category, e.people, e.selected) for e in by_sex.rates] == [("F", 2, 1), ("M", 3, 2)]
+    assert [(e.category, e.people, e.selected) for e in by_race.rates] == [("x", 3, 3), ("y", 3, 2)]
+    assert [(e.category, e.people) for e in both.rates] == [
+        ("F, x", 1), ("F, y", 1), ("M, x", 1), ("M, y", 1)
+    ]  # fmt: skip
+    assert by_sex["F"].share == 2 / 5
+    assert "Not included by sex because the category is not known: 2 people." in str(found)
+    assert screens.screen(data, AUDIT, **asked).unknown["sex"] == 1
+
+
+def test_rows_without_a_decision_are_refused_or_dropped_and_counted():
+    data = pa.table({"sex": ["F", "M", "M"], "hired": [1, None, 0]})
+    with pytest.raises(MissingValuesError, match="'hired': 1"):
+        screens.screen(data, "four_fifths", columns=BY_SEX, selected="hired")
+    found = screens.screen(data, "four_fifths", columns=BY_SEX, selected="hired", missing="drop")
+    assert (found.account.read, found.account.used) == (3, 2)
+    assert "1 dropped for missing values" in str(found)
+
+
+# --- scores and intersections -------------------------------------------------------------------
+
+
+def test_scores_are_held_against_the_median_of_everyone_also_of_those_without_a_category():
+    sex = ["F", "F", "F", "M", "M", "M", None, None]
+    data = pa.table({"sex": sex, "score": [1.0, 2.0, 5.0, 3.0, 5.0, 6.0, 9.0, 9.0]})
+    found = screens.screen(data, AUDIT, columns=BY_SEX, score="score")
+    assert (found.measure, found.median) == ("scoring rate", 5.0)
+    counted = [(each.category, each.selected, each.people) for each in found.divisions[0].rates]
+    assert counted == [("F", 0, 3), ("M", 1, 3)]  # above the median, not at it
+    assert "above the pooled median of 5" in str(found)
+
+
+def test_intersections_are_those_of_both_attributes():
+    counts = {
+        ("Female", "Black"): (100, 20),
+        ("Female", "White"): (200, 60),
+        ("Male", "Black"): (150, 45),
+        ("Male", "White"): (250, 125),
+    }
+    found = screens.screen(crossed(counts), AUDIT, columns=BOTH, selected="hired")
+    by_sex, by_race, both = found.divisions
+    assert by_sex["Female"].ratio == pytest.approx((80 / 300) / (170 / 400))
+    assert by_race["Black"].ratio == pytest.approx((65 / 250) / (185 / 450))
+    assert both.by == ("sex", "race")
+    for pair, (size, hits) in counts.items():
+        assert both[", ".join(pair)].ratio == pytest.approx((hits / size) / 0.5)
+    assert [part.by for part in screens.screen(
+        crossed(counts), "four_fifths", columns=BOTH, selected="hired"
+    ).divisions] == [("sex",), ("race",)]  # fmt: skip
+
+
+def test_the_screen_of_adult_agrees_with_group_metrics():
+    adult = cf.datasets.load_adult()
+    model = cf.StandardFairnessModel(
+        protected="race", reference="White", comparison=None, outcome="income", outcome_value=">50K"
+    )
+    plain = cf.group_metrics(adult, model).screen()
+    found = screens.screen(
+        adult, "four_fifths", columns=BOTH, selected="income", favorable=">50K"
+    ).divisions[1]
+    for row in plain:
+        each = found[row["group"]]
+        assert (each.people, each.ratio, each.flagged) == pytest.approx(
+            (row["people"], row["ratio"], row["flagged"])
+        )
+        if each.ratio_interval is not None:
+            assert tuple(each.ratio_interval) == pytest.approx((row["low"], row["high"]))
+
+
+def test_every_form_of_the_data_gives_the_same_screen(tmp_path):
+    data = crossed({pair: (30, 7 + 3 * at) for at, pair in enumerate(product("fm", "xyz"))})
+    found = {
+        name: screens.screen(form, AUDIT, columns=BOTH, selected="hired").to_dict()
+        for name, form in every_form(data, tmp_path / "forms").items()
+    }
+    first = next(iter(found.values()))
+    assert all(each == first for each in found.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.integers(1, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from([AUDIT, "four_fifths"]),
+)
+def test_whatever_the_counts_ratios_are_those_of_whole_numbers(counts, rule):
+    named = {f"g{at}": pair for at, pair in enumerate(counts)}
+    found = screened(named, rule)
+    (part,) = found.divisions
+    kept = [each for each in part.rates if not each.excluded]
+    top = max((Fraction(each.selected, each.people) for each in kept), default=Fraction(0))
+    assert part.people == sum(size for size, _ in counts)
+    for each in part.rates:
+        share = Fraction(each.selected, each.people)
+        assert each.rate_interval.low <= each.rate <= each.rate_interval.high
+        if each.excluded or not top:
+            assert each.ratio is None
+            continue
+        assert each.ratio == float(share / top)
+        assert (each.category in part.highest) == (share == top)
+        if each.ratio_interval is not None:
+            assert each.ratio_interval.low <= each.ratio <= each.ratio_interval.high
+        if rule == "four_fifths" and len(kept) > 1:
+            assert each.flagged == (share / top < Fraction(4, 5))
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert len(found.table()) == len(counts)
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+HIRED = pa.table({"sex": ["F", "M"], "hired": ["no", "yes"], "score": [1.0, np.inf]})
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({}, RoleError, "give exactly one"),
+        ({"selected": "hired", "score": "score"}, RoleError, "give exactly one"),
+        ({"score": "hired"}, ColumnTypeError, "holds words such as 'no'"),
+        ({"score": "score"}, ColumnTypeError, "infinite"),
+        ({"score": "score", "favorable": 1}, RoleError, "give their negative"),
+        ({"selected": "hired"}, OutcomeError, r"favorable=\.\.\., one of 'no', 'yes'"),
+        ({"selected": "hired", "favorable": "Yes"}, OutcomeError, "its values are 'no', 'yes'"),
+        ({"selected": "hird"}, ColumnNotFoundError, "did you mean 'hired'"),
+        ({"selected": "hired", "columns": {}}, RoleError, "expected the column of each attribute"),
+        ({"selected": "hired", "columns": {"age": "sex"}}, RoleError, "it has sex, race"),
+        ({"selected": "hired", "columns": {"sex": "gender"}}, ColumnNotFoundError, "gender"),
+        ({"selected": "hired", "favorable": "yes", "unknown": "F"}, RoleError, "expected a list"),
+        (
+            {"selected": "hired", "favorable": "yes", "unknown": ["F", "M"]},
+            OutcomeError,
+            "the category of nobody is known by sex",
+        ),
+        ({"selected": "hired", "favorable": "yes", "level": 95}, ValueError, "level"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_why(asked, error, says):
+    with pytest.raises(error, match=says):
+        screens.screen(HIRED, "four_fifths", **{"columns": BY_SEX} | asked)
+
+
+def test_values_that_the_rule_does_not_name_are_taken_as_they_are_and_said():
+    found = screened({"female": (50, 10), "Divers": (50, 10)}, AUDIT)
+    assert any("the rule does not name Divers: values" in note for note in found.notes)
+    assert any("also divides people by race; by sex and race" in note for note in found.notes)
+
+
+def test_hostile_names_are_inert_in_a_notebook():
+    page = screened({"<script>alert(1)</script>": (50, 10), "M": (50, 20)})._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
