@@ -13,7 +13,7 @@ from causalfairness.errors import EmptyCellsError, OutcomeError, PredictorError,
 from causalfairness.estimators import Strata
 from causalfairness.estimators.nuisance import Nuisance, Sample
 from causalfairness.estimators.one_step import Guard, one_step
-from causalfairness.estimators.saturated import within_variance
+from causalfairness.estimators.within_cells import Moments, shrunk_covariance
 from causalfairness.tables import open_table
 from judging import PARTS, errors_in_standard_errors, gap_between_sum_and_total
 
@@ -348,7 +348,8 @@ def test_the_total_has_the_standard_error_of_two_plain_means_whatever_the_cells(
 def test_a_cell_of_two_equal_rows_borrows_variance_from_its_group():
     rows = np.array([2.0, 50.0])
     sum_y, sum_y2 = np.array([2.0, 25.0]), np.array([2.0, 25.0])
-    lonely, crowded = within_variance(rows, rows, sum_y, sum_y2, np.zeros(2, dtype=int))
+    cells = Moments(rows, rows, sum_y, sum_y, sum_y2)
+    lonely, crowded = shrunk_covariance(cells, np.zeros(2, dtype=int))
     assert 0.1 < lonely < crowded < 0.26
 
 

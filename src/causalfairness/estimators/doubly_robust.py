@@ -33,7 +33,13 @@ from causalfairness.estimators.learners import (
     is_classifier,
     regressors,
 )
-from causalfairness.estimators.nuisance import Candidates, Nuisance, Sample, fit_nuisance
+from causalfairness.estimators.nuisance import (
+    Candidates,
+    Fitted,
+    Nuisance,
+    Sample,
+    fit_nuisance,
+)
 from causalfairness.estimators.one_step import Guard, OneStep, Strain, one_step
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.fairness_model import StandardFairnessModel
@@ -87,20 +93,33 @@ class DoublyRobust:
         self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means, by models of group and outcome?"""
-        pair = reading.pair(model)
-        assert pair.outcome is not None
-        check_means(self.outcome, binary=pair.is_binary, what="the outcome")
-        sample = sample_of(pair, pair.outcome)
-        found = repeat_one_step(
-            sample,
-            self._candidates(pair, seed),
-            Guard(self.clip),
-            folds=self.folds,
-            repeats=self.repeats,
-            workers=workers,
-            seed=seed,
-        )
-        return assemble(pair, sample, found, name=str(self), seed=seed)
+        return self.estimate_all([reading], model, workers=workers, seed=seed)[0]
+
+    def estimate_all(
+        self, readings: Sequence[Rows], model: StandardFairnessModel, *, workers: int, seed: int
+    ) -> list[Estimate]:
+        """What are the world means of several measurements of the same rows?
+
+        They share folds and models of the group, and their effects can be subtracted.
+        """
+        memory: list[Fitted] = [{} for _ in range(self.repeats)]
+        estimates = []
+        for pair in [reading.pair(model) for reading in readings]:  # all are checked at first
+            assert pair.outcome is not None
+            check_means(self.outcome, binary=pair.is_binary, what="the outcome")
+            sample = sample_of(pair, pair.outcome)
+            found = repeat_one_step(
+                sample,
+                self._candidates(pair, seed),
+                Guard(self.clip),
+                folds=self.folds,
+                repeats=self.repeats,
+                workers=workers,
+                seed=seed,
+                memory=memory,
+            )
+            estimates.append(assemble(pair, sample, found, name=str(self), seed=seed))
+        return estimates
 
     def _candidates(self, pair: RowPair, seed: int) -> Candidates:
         c = pair.confounders.shape[1]
@@ -173,13 +192,18 @@ def repeat_one_step(
     repeats: int,
     workers: int,
     seed: int,
+    memory: Sequence[Fitted] | None = None,
 ) -> Repeated:
-    """What are the world means, over repeated splits into folds?"""
+    """What are the world means, over repeated splits into folds?
+
+    `memory` keeps each repetition's models of the group, for other measurements of these people.
+    """
+    remembered = [{} for _ in range(repeats)] if memory is None else memory
     runs: list[OneStep] = []
     losses: list[tuple[LearnerLoss, ...]] = []
-    for rng in np.random.default_rng(seed).spawn(repeats):
+    for rng, known in zip(np.random.default_rng(seed).spawn(repeats), remembered, strict=True):
         fold = assign_folds(sample.group, folds, rng)
-        nuisance: Nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
+        nuisance: Nuisance = fit_nuisance(sample, candidates, fold, workers=workers, known=known)
         runs.append(one_step(sample, nuisance, guard))
         losses.append(nuisance.losses)
     return Repeated(

@@ -25,6 +25,8 @@ from causalfairness.estimators.cross_fitting import CrossFitted, Problem, cross_
 from causalfairness.estimators.learners import Learner
 
 Array = NDArray[np.float64]
+GROUP_MODELS = ("P(A | C)", "P(A | M, C)")  # the same whatever is measured
+Fitted = dict[str, CrossFitted]  # by what is modeled
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +86,25 @@ class Nuisance:
 
 
 def fit_nuisance(
-    sample: Sample, candidates: Candidates, fold: NDArray[np.int64], *, workers: int
+    sample: Sample,
+    candidates: Candidates,
+    fold: NDArray[np.int64],
+    *,
+    workers: int,
+    known: Fitted | None = None,
 ) -> Nuisance:
-    """What do models fitted on the other folds say about each fold?"""
+    """What do models fitted on the other folds say about each fold?
+
+    `known` holds models of the group that were fitted to these people and folds before, and keeps
+    those that are fitted now: another measurement of the same people needs no others.
+    """
+    known = {} if known is None else known
     first = _first_stage(sample, candidates)
-    fitted = dict(
-        zip(first, cross_fit(list(first.values()), fold, sample.weights, workers), strict=True)
-    )
+    new = {name: problem for name, problem in first.items() if name not in known}
+    found = cross_fit(list(new.values()), fold, sample.weights, workers)
+    learned = known | dict(zip(new, found, strict=True))
+    fitted = {name: learned[name] for name in first}
+    known |= {name: fitted[name] for name in GROUP_MODELS if name in fitted}
     second = _second_stage(sample, candidates, fitted, int(fold.max()) + 1)
     fitted |= dict(
         zip(second, cross_fit(list(second.values()), fold, sample.weights, workers), strict=True)
@@ -129,7 +143,7 @@ def _first_stage(sample: Sample, candidates: Candidates) -> dict[str, Problem]:
 
 
 def _second_stage(
-    sample: Sample, candidates: Candidates, fitted: dict[str, CrossFitted], folds: int
+    sample: Sample, candidates: Candidates, fitted: Fitted, folds: int
 ) -> dict[str, Problem]:
     if not (sample.has_mediators and sample.has_confounders):
         return {}
@@ -153,7 +167,7 @@ def _probabilities(found: CrossFitted | None, sample: Sample) -> Array:
     return np.stack([1 - comparison, comparison])
 
 
-def _outcome(sample: Sample, fitted: dict[str, CrossFitted]) -> Array:
+def _outcome(sample: Sample, fitted: Fitted) -> Array:
     if sample.known is not None:
         return sample.known
     if sample.has_mediators:
@@ -161,7 +175,7 @@ def _outcome(sample: Sample, fitted: dict[str, CrossFitted]) -> Array:
     return np.stack([_own_nested(sample, fitted, i) for i in (0, 1)])
 
 
-def _nested(sample: Sample, fitted: dict[str, CrossFitted], outcome: Array) -> Array:
+def _nested(sample: Sample, fitted: Fitted, outcome: Array) -> Array:
     nested = np.empty((2, 2, len(sample)))
     for i in (0, 1):
         j = 1 - i
@@ -175,7 +189,7 @@ def _nested(sample: Sample, fitted: dict[str, CrossFitted], outcome: Array) -> A
     return nested
 
 
-def _own_nested(sample: Sample, fitted: dict[str, CrossFitted], i: int) -> Array:
+def _own_nested(sample: Sample, fitted: Fitted, i: int) -> Array:
     if (name := f"E[y | A={i}, C]") in fitted:
         return fitted[name].unseen
     return np.full(len(sample), sample.mean(sample.outcome, i))

@@ -10,6 +10,7 @@ frequencies in place of models, so it is a sum over cells and needs no resamplin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -17,13 +18,18 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.estimators.within_cells import (
+    Moments,
+    covariance,
+    factor_of,
+    ratio,
+    shrunk_covariance,
+)
 from causalfairness.tables import CellPair, CellSums
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.int64]
-ROUNDING = 1e-14
-PRIOR_ROWS = 2.0  # how many rows the group's residual variance counts for in a cell's own
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +61,7 @@ class Saturated:
         Zero where group j is not in the stratum.
         """
         products = self.outcome[..., :, None, :] * self.weight[..., None, :, :]
-        return _ratio(
+        return ratio(
             np.add.reduceat(products, self.starts, axis=-1), self.stratum_weight[..., None, :, :]
         )
 
@@ -85,6 +91,9 @@ class CellPieces:
     by 1 / (rows of group j in the profile) of what varies within. That much is taken off the second
     coordinate. For a group's own mean nothing is estimated at all, and both coordinates together
     are the plain variance of its rows.
+
+    Two measurements that were counted together have three coordinates per cell: what varies within
+    it is the Cholesky factor of their covariance there, one row of it for each.
     """
 
     pair: CellPair
@@ -93,7 +102,7 @@ class CellPieces:
 
     def spreads(self) -> Array:
         """What are the spreads of the world means within each group? (2, 2, 2, coordinates)"""
-        pieces = np.zeros((2, 2, 2, 2 * len(self.pair.cells)))
+        pieces = np.zeros((2, 2, 2, self._width * len(self.pair.cells)))
         for world in product((0, 1), repeat=3):
             i, j, k = self._collapsed(*world)
             if i == j == k:
@@ -133,27 +142,27 @@ class CellPieces:
         """Where do influences m and q per (group, profile) stand among the coordinates?"""
         sums, group, profile = self._cells
         m, q = common[group, profile], slope[group, profile]
-        first = np.sqrt(sums.w2) * m + _ratio(self._deviation, np.sqrt(sums.w2)) * q
-        spread = np.zeros((len(self.pair.cells), 2))
-        spread[self._index, 0], spread[self._index, 1] = first, noise * q
+        first = np.sqrt(sums.w2) * m + ratio(self._deviation, np.sqrt(sums.w2)) * q
+        spread = np.zeros((len(self.pair.cells), self._width))
+        spread[self._index, 0], spread[self._index, 1:] = first, noise * q[:, None]
         return spread.reshape(-1) / float(self.saturated.weight.sum())
 
     def weights(self, i: int, j: int, k: int) -> Array:
         """By how much does a row of group i count in mu[i, j, k]? One per profile, mean 1."""
         sat = self.saturated
-        to_j = _ratio(sat.weight[j], sat.weight[i])
-        to_k = _ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum]
+        to_j = ratio(sat.weight[j], sat.weight[i])
+        to_k = ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum]
         return to_j * to_k * float(sat.group_weight[i] / sat.group_weight[k])
 
     def _influence(self, i: int, j: int, k: int) -> tuple[Array, Array]:
         sat = self.saturated
         share = sat.group_weight / sat.weight.sum()
         nested, mean = sat.nested[i, j], sat.means[i, j, k]
-        to_k = _ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum] / share[k]
+        to_k = ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum] / share[k]
         common, slope = np.zeros_like(sat.weight), np.zeros_like(sat.weight)
         common[j] += to_k * (sat.outcome[i] - nested[sat.stratum])
         common[k] += (nested[sat.stratum] - mean) / share[k]
-        slope[i] = _ratio(sat.weight[j], sat.weight[i]) * to_k
+        slope[i] = ratio(sat.weight[j], sat.weight[i]) * to_k
         return common, slope
 
     @cached_property
@@ -173,64 +182,40 @@ class CellPieces:
         sums, group, profile = self._cells
         return sums.w2y - self.saturated.outcome[group, profile] * sums.w2
 
+    @property
+    def _width(self) -> int:
+        """How many coordinates does a cell have?"""
+        return 2 if self.pair.beside is None else 3
+
     @cached_property
     def _plain_noise(self) -> Array:
-        """Root of sum w^2 (y - cell mean)^2 per cell, as it is."""
+        """Root of sum w^2 (y - cell mean)^2 per cell, as it is. (cells, 1 or 2)"""
         sums, _, _ = self._cells
-        return np.sqrt(sums.w2 * _variance(sums.w2, sums.w2y, sums.w2y2))
+        return np.asarray(np.sqrt(sums.w2)[:, None] * self._factor(covariance))
 
     @cached_property
     def _noise(self) -> tuple[Array, Array]:
         """The same where mediators are told 0 or 1, small cells borrowing from their group."""
         sums, group, profile = self._cells
-        variance = within_variance(sums.w, sums.w2, sums.w2y, sums.w2y2, group)
+        factor = self._factor(lambda cells: shrunk_covariance(cells, group))
         rows = np.zeros((2, self.saturated.weight.shape[-1]))
-        np.add.at(rows, (group, profile), _ratio(sums.w**2, sums.w2))
-        told = (np.sqrt(sums.w2 * variance * _unshared(rows[j, profile])) for j in (0, 1))
-        return next(told), next(told)
+        np.add.at(rows, (group, profile), ratio(sums.w**2, sums.w2))
+        told = (np.sqrt(sums.w2 * _unshared(rows[j, profile]))[:, None] for j in (0, 1))
+        return next(told) * factor, next(told) * factor
 
-
-def within_variance(w: Array, w2: Array, w2y: Array, w2y2: Array, group: Positions) -> Array:
-    """How much do outcomes vary within each cell?
-
-    A cell of one row shows no variation at all and one of two hardly any, so each cell's variance
-    is averaged with its group's residual variance, which counts for two rows. With weights, a cell
-    has as many rows as its weights are worth, (sum w)^2 / sum w^2.
-
-    >>> rows, sum_y = np.array([1.0, 100.0]), np.array([0.0, 50.0])
-    >>> within_variance(rows, rows, sum_y, sum_y, np.zeros(2, int)).round(3).tolist()
-    [0.253, 0.253]
-    """
-    mean, variance, rows = _ratio(w2y, w2), _variance(w2, w2y, w2y2), _ratio(w**2, w2)
-    freedom = np.where(rows > 1 + 1e-9, rows - 1, 0.0)
-    own = variance * _ratio(rows, freedom)
-    residual = np.zeros(int(group.max(initial=0)) + 1)
-    for g in range(len(residual)):
-        inside = group == g
-        if freedom[inside].any():
-            residual[g] = np.average(own[inside], weights=freedom[inside])
-        elif rows[inside].any():
-            residual[g] = _spread_of_means(mean[inside], rows[inside])
-    return (freedom * own + PRIOR_ROWS * residual[group]) / (freedom + PRIOR_ROWS)
-
-
-def _variance(w2: Array, w2y: Array, w2y2: Array) -> Array:
-    mean = _ratio(w2y, w2)
-    variance = np.maximum(_ratio(w2y2, w2) - mean**2, 0.0)
-    variance[variance < ROUNDING * (mean**2 + variance)] = 0.0  # rounding, not variation
-    return variance
+    def _factor(self, of: Callable[[Moments], Array]) -> Array:
+        """What varies within each cell, as coordinates whose inner products are covariances."""
+        sums, beside = self._cells[0], self.pair.beside
+        variance = of(Moments.of(sums))
+        if beside is None:
+            return factor_of(variance, None)
+        if not beside.goes_first:
+            return np.column_stack([factor_of(variance, None), np.zeros(len(variance))])
+        inside = beside.take(np.flatnonzero(self.kept[self.pair.profile]))
+        first = of(Moments.of(inside.sums)), of(Moments.across(sums, inside))
+        return factor_of(variance, first)
 
 
 def _unshared(rows: Array) -> Array:
     """The part of a cell's noise that does not show in the means of the cells already."""
-    return np.maximum(1 - _ratio(np.ones_like(rows), rows), 0.0)
-
-
-def _spread_of_means(mean: Array, rows: Array) -> float:
-    center = np.average(mean, weights=rows)
-    return float(np.average((mean - center) ** 2, weights=rows))
-
-
-def _ratio(top: Array, bottom: Array) -> Array:
-    top, bottom = np.broadcast_arrays(top, bottom)
-    return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0)
+    return np.maximum(1 - ratio(np.ones_like(rows), rows), 0.0)

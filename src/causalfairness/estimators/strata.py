@@ -20,7 +20,7 @@ from causalfairness.effects.world_means import pool
 from causalfairness.errors import EmptyCellsError, RoleError, WeightError
 from causalfairness.estimators.fills import evaluate, fit_additive
 from causalfairness.estimators.protocol import ASSUMPTIONS
-from causalfairness.estimators.saturated import CellPieces, Saturated, within_variance
+from causalfairness.estimators.saturated import CellPieces, Saturated
 from causalfairness.estimators.smoothing import smooth
 from causalfairness.estimators.support import (
     Support,
@@ -29,6 +29,7 @@ from causalfairness.estimators.support import (
     refusal,
     support_of,
 )
+from causalfairness.estimators.within_cells import Moments, shrunk_covariance
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import bayesian_cells
 from causalfairness.tables import CellPair, Cells, Of, Table
@@ -126,6 +127,18 @@ class Strata:
         coarse, cuts = table.coarsened(self.bins or {})
         return Counts(coarse.cells(model, of), cuts)
 
+    def read_both(self, table: Table, model: StandardFairnessModel) -> tuple[Counts, Counts]:
+        """What do outcomes and predictions add up to in each cell? Counted in one pass."""
+        if self.replicates is not None:
+            raise ValueError(
+                "replicates draw outcome and prediction apart, so that their effects could not be "
+                "subtracted; leave out replicates, for standard errors in closed form"
+            )
+        self._check_binned(model)
+        coarse, cuts = table.coarsened(self.bins or {})
+        outcome, prediction = coarse.cells_of_both(model)
+        return Counts(outcome, cuts), Counts(prediction, cuts)
+
     def estimate(
         self, reading: Counts, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
@@ -219,7 +232,7 @@ class Strata:
         assert self.replicates is not None
         cells = pair.cells
         size, total = cells.sums.rows, cells.sums.wy
-        variance = within_variance(size, size, total, cells.sums.w2y2, cells.group)
+        variance = shrunk_covariance(Moments.of(cells.sums), cells.group)
         seen, shape = pair.by_profile(pair.sums.rows) > 0, whole.saturated.weight.shape
         collapse = _collapse(pair)
         block = max(1, REPLICATES_AT_ONCE // len(cells))

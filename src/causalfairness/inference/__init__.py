@@ -1,5 +1,6 @@
 """How sure can we be? Uncertainty on plain arrays, knowing nothing about fairness."""
 
+from causalfairness.inference.equivalence import equivalence_p_value, minimum_effect_p_value
 from causalfairness.inference.intervals import Interval, normal_interval, two_sided_p_value
 from causalfairness.inference.multiplicity import benjamini_hochberg, holm, simultaneous_quantile
 from causalfairness.inference.parallel import run_all
@@ -21,7 +22,9 @@ __all__ = [
     "bayesian_cells",
     "benjamini_hochberg",
     "effective_size",
+    "equivalence_p_value",
     "holm",
+    "minimum_effect_p_value",
     "multinomial_cells",
     "newcombe_interval",
     "normal_interval",

@@ -11,7 +11,7 @@ the reference group to the comparison group raises the outcome.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,34 +72,15 @@ class PathQuestion:
         self, *, among: Any = None, replicates: int | None = None, workers: int = 1
     ) -> Effect:
         """How much of the change reaches the outcome, on average over these people?"""
-        check_replicates(replicates)
-        weights = _weights(self.rows, self.model, among)
-        effects = self.by_row()
-        value = float(weights @ effects)
-        whom = "everyone" if among is None else shown(group_label(among) or ())
-        name = f"{self.worlds.routes} among {whom}"
-        stated, identity, seed = self._assumptions, self.rows.identity, self.worlds.seed
-        if replicates is None:
-            basis = Basis(identity.fingerprint, "rows", identity.order)
-            stated = (*stated, MECHANISMS_GIVEN)
-            return Effect(name, value, weights * (effects - value), basis, frozenset(stated))
-        spread = replicate(
-            refits_of(self.scm, self.worlds.values, self.worlds.routes.moved),
-            _Mean(self.worlds, weights).answer,
-            {"table" if among is None else f"group {whom!r}": weights > 0},
-            replicates=replicates,
-            workers=workers,
-            seed=seed,
-        )
-        basis = resampled_basis(identity, replicates, seed)
-        return Effect(name, value, spread, basis, frozenset(stated))
+        return effects_along([self], among=among, replicates=replicates, workers=workers)[0]
 
     def by_row(self) -> Array:
         """How much of the change reaches the outcome of each row?"""
         return self.worlds.row_effects(self.scm.equations)
 
     @property
-    def _assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[str, ...]:
+        """What does the answer rest on, beyond the data?"""
         routes = self.worlds.routes
         split = (
             f"{node}: passes the change on along some of its arrows "
@@ -133,6 +114,57 @@ def ask_along(
     rows = open_table(frame.frame.to_native()).rows(model, of)
     values = encoded(frame, domains, needed)
     return PathQuestion(scm, model, rows, Worlds(routes, values, told, target, draws, seed))
+
+
+def effects_along(
+    questions: Sequence[PathQuestion],
+    *,
+    among: Any = None,
+    replicates: int | None = None,
+    workers: int = 1,
+) -> tuple[Effect, ...]:
+    """How much of the change travels along each of several routes? Of one model and its rows.
+
+    Mechanisms are fitted again once for all of them, and the effects can be subtracted.
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.linear_gaussian()
+    >>> data = world.draw(200, seed=0)
+    >>> graph = cf.CausalGraph.parse("{group, c1, c2} -> m1; {group, c1, c2, m1} -> y")
+    >>> scm = cf.StructuralCausalModel.fit(graph, data)
+    >>> ways = ("group -> m1", "group -> y")
+    >>> found = effects_along([ask_along(scm, data, world.model, edges=way) for way in ways])
+    >>> (found[0] - found[1]).name
+    'group -> m1 among everyone - group -> y among everyone'
+    """
+    check_replicates(replicates)
+    first = questions[0]
+    weights = _weights(first.rows, first.model, among)
+    whom = "everyone" if among is None else shown(group_label(among) or ())
+    names = [f"{asked.worlds.routes} among {whom}" for asked in questions]
+    stated = [frozenset(asked.assumptions) for asked in questions]
+    by_row = [asked.by_row() for asked in questions]
+    values = [float(weights @ effects) for effects in by_row]
+    identity, seed = first.rows.identity, first.worlds.seed
+    if replicates is None:
+        basis = Basis(identity.fingerprint, "rows", identity.order)
+        stated = [each | {MECHANISMS_GIVEN} for each in stated]
+        pairs = zip(by_row, values, strict=True)
+        spreads = np.stack([weights * (effects - value) for effects, value in pairs])
+    else:
+        moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
+        known = {node: column for q in questions for node, column in q.worlds.values.items()}
+        spreads = replicate(
+            refits_of(first.scm, known, tuple(moved)),
+            _Means(tuple(asked.worlds for asked in questions), weights).answer,
+            {"table" if among is None else f"group {whom!r}": weights > 0},
+            replicates=replicates,
+            workers=workers,
+            seed=seed,
+        )
+        basis = resampled_basis(identity, replicates, seed)
+    found = zip(names, values, spreads, stated, strict=True)
+    return tuple(Effect(name, value, spread, basis, told) for name, value, spread, told in found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,17 +239,17 @@ def encoded(
 
 
 @dataclass(frozen=True, eq=False)
-class _Mean:
-    """The mean over rows, each of which counts as often as it was drawn."""
+class _Means:
+    """The means over rows, each of which counts as often as it was drawn."""
 
-    worlds: Worlds
+    asked: tuple[Worlds, ...]
     weights: Array
 
     def answer(self, equations: Equations, counts: Array) -> Array:
         drawn = np.flatnonzero(counts * self.weights)
         counted = (counts * self.weights)[drawn]
-        effects = self.worlds.take(drawn).row_effects(equations)
-        return np.asarray(counted @ effects / counted.sum())
+        effects = [worlds.take(drawn).row_effects(equations) for worlds in self.asked]
+        return np.asarray(np.stack(effects) @ counted / counted.sum())
 
 
 def _target(model: StandardFairnessModel, of: Of) -> Target:

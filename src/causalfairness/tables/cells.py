@@ -72,6 +72,28 @@ class CellSums(NamedTuple):
         )
 
 
+class Beside(NamedTuple):
+    """Which other measurement of the same rows was added up in the same pass?
+
+    `products` are the sums of w^2 y z, with y one measurement and z the other. Of the two, the one
+    that `goes_first` decides the first coordinate of what varies within a cell (methods §2.1).
+
+    >>> one, score = np.ones(2), Target("score", None, "prediction")
+    >>> sums = CellSums(one, one, one, one, one, one, (one,))
+    >>> Beside(score, sums, one, False).take(np.array([1])).products.tolist()
+    [1.0]
+    """
+
+    target: Target
+    sums: CellSums
+    products: Array
+    goes_first: bool
+
+    def take(self, positions: Positions) -> Beside:
+        """What was added up in these cells?"""
+        return self._replace(sums=self.sums.take(positions), products=self.products[positions])
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """How many people are in each combination of group, confounders and mediators?
@@ -97,18 +119,22 @@ class Cells:
     weights: str | None
     account: RowAccount
     within: Within | None = None
+    beside: Beside | None = None
 
     def __len__(self) -> int:
         return len(self.profile)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Which cell table is it, whatever engine counted it?"""
+        """Which cell table is it, whatever engine counted it? Two measurements share one."""
         levels = [key.levels() for key in self.keys]
         numbers = [level.codes.astype(float) for level in levels]
-        numbers += [self.sums.rows, *self.sums.exact]
+        numbers += [self.sums.rows, *(part for _, sums in self._measured for part in sums.exact)]
         values = {key.name: level.values for key, level in zip(self.keys, levels, strict=True)}
-        measured = [self.target.column, str(self.target.value), self.weights or ""]
+        measured = [
+            word for target, _ in self._measured for word in (target.column, str(target.value))
+        ]
+        measured.append(self.weights or "")
         measured += [str(self.within)] if self.within else []
         return identify_cells(values, measured, numbers)
 
@@ -118,6 +144,15 @@ class Cells:
         pair = CellPair(self, model, np.flatnonzero(role != NEITHER), role[role != NEITHER])
         pair.check()
         return pair
+
+    @property
+    def _measured(self) -> list[tuple[Target, CellSums]]:
+        """What was added up in this pass, in the order of the pass?"""
+        own, other = (self.target, self.sums), self.beside
+        if other is None:
+            return [own]
+        beside = other.target, other.sums
+        return [beside, own] if other.goes_first else [own, beside]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +180,11 @@ class CellPair:
     def sums(self) -> CellSums:
         """What does each cell of the two groups add up to?"""
         return self.cells.sums.take(self.index)
+
+    @cached_property
+    def beside(self) -> Beside | None:
+        """What was added up beside it?"""
+        return None if self.cells.beside is None else self.cells.beside.take(self.index)
 
     @cached_property
     def profile(self) -> Positions:
@@ -227,6 +267,8 @@ def arrange(
     keys: Sequence[Column],
     sums: CellSums,
     model: StandardFairnessModel,
+    *,
+    beside: Beside | None = None,
     **facts: Any,
 ) -> Cells:
     """Which group, profile and stratum does each counted cell have? Cells come out sorted."""
@@ -244,6 +286,7 @@ def arrange(
         profile=_runs(codes[: len(keys) - protected], len(order)),
         stratum=_runs(codes[: len(model.confounders)], len(order)),
         sums=sums.take(order),
+        beside=None if beside is None else beside.take(order),
         **facts,
     )
 

@@ -164,17 +164,18 @@ def read_rows(
     *,
     within: Within | None = None,
     known_by: Sequence[str] = (),
+    needed: Sequence[str] = (),
 ) -> Rows:
     """What do the role columns hold, row by row?
 
     Rows that are not `within` stay in the table but are not kept. The data is identified by the
-    columns of the frame, or by those in `known_by`.
+    columns of the frame, or by those in `known_by`. Columns in `needed` must not be missing.
     """
     columns = {name: column_of(frame[name]) for name in frame.columns}
     groups, group_of_row = label_groups([columns[name] for name in model.protected_columns])
     outcome = None if target is None else target.read(columns[target.column])
     weights = None if model.weights is None else read_weights(columns[model.weights])
-    asked = [within.column] if within else []
+    asked = [*([within.column] if within else []), *needed]
     absent = {name: columns[name].is_missing for name in (*_used(model, target), *asked)}
     counts = {name: int(mask.sum()) for name, mask in absent.items()}
     measured = [name for name in (target and target.column, model.weights, *asked) if name]

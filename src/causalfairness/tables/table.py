@@ -41,24 +41,66 @@ class Table:
     missing: Missing
     within: Within | None = None  # the rows that are asked about; None for all
     known_by: tuple[str, ...] = ()  # columns that tell this data from other; by default all read
+    needed: tuple[str, ...] = ()  # columns that rows must have besides those that are asked about
 
     def rows(self, model: StandardFairnessModel, of: Of | None) -> Rows:
         """What does each person's row hold? `of` is None where no measured column is asked for."""
         target = None if of is None else target_of(model, of)
         asked = (self.within.column,) if self.within else ()
-        names = tuple(dict.fromkeys((*model.role_columns, *asked, *self.known_by)))
+        names = tuple(dict.fromkeys((*model.role_columns, *asked, *self.known_by, *self.needed)))
         with reading():
             check_columns(self.frame, names)
             frame = collect(self.frame.select(*names))
         return read_rows(
-            frame, model, target, self.missing, within=self.within, known_by=self.known_by
+            frame,
+            model,
+            target,
+            self.missing,
+            within=self.within,
+            known_by=self.known_by,
+            needed=self.needed,
         )
 
     def cells(self, model: StandardFairnessModel, of: Of) -> Cells:
         """How many people are in each cell, and what do their outcomes add up to?"""
         with reading():
             check_columns(self.frame, model.role_columns)
-            return count_cells(self.frame, model, target_of(model, of), self.missing, self.within)
+            targets = [target_of(model, of)]
+            return count_cells(self.frame, model, targets, self.missing, self.within)[0]
+
+    def cells_of_both(self, model: StandardFairnessModel) -> tuple[Cells, Cells]:
+        """What do outcomes, and what do predictions add up to? Of the rows that have both.
+
+        One pass counts both, and how they vary together: their effects can be subtracted.
+
+        >>> import pyarrow as pa
+        >>> model = StandardFairnessModel(
+        ...     protected="sex", reference="M", comparison="F", outcome="hired", prediction="p")
+        >>> data = pa.table({"sex": ["M", "F", "F"], "hired": [1, 0, 1], "p": [0.5, 0.1, 0.9]})
+        >>> outcome, prediction = open_table(data).cells_of_both(model)
+        >>> prediction.sums.wy.tolist(), outcome.fingerprint == prediction.fingerprint
+        ([1.0, 0.5], True)
+        """
+        targets = [target_of(model, "outcome"), target_of(model, "prediction")]
+        with reading():
+            check_columns(self.frame, model.role_columns)
+            first, second = count_cells(self.frame, model, targets, self.missing, self.within)
+        return first, second
+
+    def needing(self, *columns: str) -> Table:
+        """What is the table for a question that needs these columns too, though not their means?
+
+        A row without them is one with a missing value: refused, or dropped and counted.
+
+        >>> import pyarrow as pa
+        >>> model = StandardFairnessModel(
+        ...     protected="sex", reference="M", comparison="F", outcome="hired", prediction="p")
+        >>> data = pa.table({"sex": ["M", "F", "F"], "hired": [1, 0, 1], "p": [0.5, 0.1, None]})
+        >>> table = open_table(data, missing="drop").needing("p")
+        >>> table.rows(model, "outcome").kept.tolist()
+        [True, True, False]
+        """
+        return replace(self, needed=columns)
 
     def among(self, column: str, equals: Any) -> Table:
         """What is the table for a question about the rows where a column has this value?

@@ -10,7 +10,18 @@ from typing import Any
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text
 
 Record = Mapping[str, Any]
-WORDS = ("by", "group", "metric", "reference", "highest", "lowest", "reading", "remark")
+WORDS = (
+    "by",
+    "group",
+    "metric",
+    "reference",
+    "highest",
+    "lowest",
+    "reading",
+    "remark",
+    "allowed",
+    "meaning",
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,241 @@
+"""What was found: are the paths used as they may be? The verdicts, with all that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from causalfairness.effects import Diagnostics, Effect, EffectTable
+from causalfairness.parity.necessity.ledger import Declaration, Ledger
+from causalfairness.parity.necessity.paths import Findings
+from causalfairness.parity.necessity.rules import Evidence, Rule, Verdict
+from causalfairness.parity.necessity.sentences import sentences_of
+from causalfairness.parity.necessity.table import NecessityTable
+
+
+@dataclass(frozen=True, eq=False)
+class PathVerdict:
+    """Is one path used as it may be, and what shows it?
+
+    `difference` is what must vanish: the prediction's effect where the path is not allowed, its
+    distance from the outcome's where it is.
+
+    >>> import causalfairness as cf
+    >>> compas = cf.datasets.load_compas()
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female", confounders=["age_cat"],
+    ...     outcome="two_year_recid", prediction="is_recid")
+    >>> direct = cf.check_business_necessity(compas, model)["direct"]
+    >>> direct.allowed, direct.difference.value == direct.prediction.value
+    (False, True)
+    """
+
+    name: str
+    through: str
+    allowed: bool
+    outcome: Effect
+    prediction: Effect
+    difference: Effect
+    evidence: Evidence
+    declarations: tuple[Declaration, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Is the path violated, satisfied or undecided?"""
+        return self.evidence.verdict
+
+    @property
+    def violation_adjusted(self) -> float | None:
+        """How likely is such a value within the margin, adjusted for the number of paths?"""
+        return self.evidence.violation_adjusted
+
+    @property
+    def equivalence_adjusted(self) -> float | None:
+        """How likely is such a value beyond the margin, adjusted for the number of paths?"""
+        return self.evidence.equivalence_adjusted
+
+    @property
+    def effects(self) -> tuple[Effect, Effect, Effect]:
+        """What are the effects on outcome and prediction, and what must vanish?"""
+        return self.outcome, self.prediction, self.difference
+
+    @property
+    def is_absent(self) -> bool:
+        """Does nothing run this way, neither to the outcome nor to the prediction?"""
+        return all(
+            effect.value == 0 and effect.standard_error == 0
+            for effect in (self.outcome, self.prediction)
+        )
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """What is said about the path, as plain data?"""
+        low, high = self.difference.interval(level)
+        return {
+            "path": self.name,
+            "through": self.through,
+            "allowed": self.allowed,
+            "outcome": self.outcome.value,
+            "outcome_standard_error": self.outcome.standard_error,
+            "prediction": self.prediction.value,
+            "prediction_standard_error": self.prediction.standard_error,
+            "difference": self.difference.value,
+            "standard_error": self.difference.standard_error,
+            "low": low,
+            "high": high,
+            "p_value": self.difference.p_value,
+            **self.evidence._asdict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class NecessityReport:
+    """Does a predictor use only the paths it may, and those as the world does?
+
+    `verdict` is violated, satisfied or undecided; iterating gives one `PathVerdict` per path, and
+    so does `report["direct"]`. `ledger` says who declared which path necessary.
+
+    >>> import causalfairness as cf
+    >>> compas = cf.datasets.load_compas()
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female", confounders=["age_cat"],
+    ...     outcome="two_year_recid", prediction="is_recid")
+    >>> report = cf.check_business_necessity(compas, model)
+    >>> report.verdict, [path.verdict for path in report]
+    ('violated', ['violated', 'satisfied', 'satisfied'])
+    """
+
+    what: str  # the prediction, against the outcome
+    reference: str
+    comparison: str
+    paths: tuple[PathVerdict, ...]
+    verdict: Verdict
+    rule: Rule
+    ledger: Ledger
+    findings: Findings
+
+    def __iter__(self) -> Iterator[PathVerdict]:
+        return iter(self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, name: str) -> PathVerdict:
+        for path in self.paths:
+            if path.name == name:
+                return path
+        names = ", ".join(path.name for path in self.paths)
+        raise KeyError(f"no path is named {name!r}; there are {names}")
+
+    @property
+    def margin(self) -> float:
+        """How far from what is required may an effect be?"""
+        return self.rule.margin
+
+    @property
+    def level(self) -> float:
+        """At which level are tests made and intervals drawn?"""
+        return self.rule.level
+
+    @property
+    def is_tested(self) -> bool:
+        """Do the verdicts allow for chance? Not in the published algorithm."""
+        return self.rule.is_tested
+
+    @property
+    def in_points(self) -> bool:
+        """Are outcome and prediction shares, to be read in percentage points?"""
+        return self.findings.in_points
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostics, ...]:
+        """How much should the effects be trusted, on the outcome and on the prediction?"""
+        return self.findings.diagnostics
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What do the effects rest on?"""
+        return self.findings.assumptions
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known before this is believed?"""
+        return self.findings.notes
+
+    def table(self) -> NecessityTable:
+        """What was found on each path? One row each.
+
+        >>> import causalfairness as cf
+        >>> model = cf.StandardFairnessModel(
+        ...     protected="sex", reference="Male", comparison="Female",
+        ...     outcome="two_year_recid", prediction="is_recid")
+        >>> len(cf.check_business_necessity(cf.datasets.load_compas(), model).table())
+        3
+        """
+        return NecessityTable(tuple(path.to_dict(self.level) for path in self.paths))
+
+    def effects(self) -> EffectTable:
+        """What are the effects on outcome and prediction, path by path? For a forest plot."""
+        rows = [
+            effect.named(f"{what}: {path.name}")
+            for what, pick in (("outcome", 0), ("prediction", 1))
+            for path in self.paths
+            for effect in (path.effects[pick],)
+        ]
+        return EffectTable(tuple(rows), level=self.level)
+
+    def sentences(self) -> tuple[str, ...]:
+        """What do the verdicts say, in plain words? One for each path, the last about all."""
+        return tuple(sentences_of(self))
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """What was asked, declared and found, as plain data? It can be written as JSON.
+
+        >>> import json
+        >>> import causalfairness as cf
+        >>> model = cf.StandardFairnessModel(
+        ...     protected="sex", reference="Male", comparison="Female",
+        ...     outcome="two_year_recid", prediction="is_recid")
+        >>> report = cf.check_business_necessity(cf.datasets.load_compas(), model)
+        >>> json.loads(json.dumps(report.to_dict()))["allowed"]
+        ['spurious']
+        """
+        return {
+            "what": self.what,
+            "reference": self.reference,
+            "comparison": self.comparison,
+            "allowed": list(self.ledger.allowed),
+            "declarations": [one.to_dict() for one in self.ledger.declarations],
+            "margin": float(self.margin),
+            "level": float(self.level),
+            "tested": self.is_tested,
+            "verdict": self.verdict,
+            "paths": [path.to_dict(self.level) for path in self.paths],
+            "sentences": list(self.sentences()),
+            "estimators": [str(each.estimator) for each in self.diagnostics],
+            "rows": [str(each.rows) for each in self.diagnostics],
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self._title, str(self.table()), *self._lines()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
+        return f"<h4>{escape(self._title)}</h4>{self.table()._repr_html_()}<ul>{words}</ul>"
+
+    @property
+    def _title(self) -> str:
+        return f"{self.what}: {self.comparison} against {self.reference}: {self.verdict}"
+
+    def _lines(self) -> Iterator[str]:
+        yield from self.sentences()
+        yield from (f"ledger: {line}" for line in self.ledger.lines())
+        told = dict.fromkeys(f"{each.estimator}; {each.rows}" for each in self.diagnostics)
+        yield from told
+        yield from (f"assumes: {line}" for line in self.assumptions)
+        yield from (f"note: {line}" for line in self.notes)

@@ -1,0 +1,142 @@
+"""When does a predictor use a path as it may? Three answers, of which only one is ever given.
+
+With D the estimate of what must vanish on a path (methods §6):
+
+    violated     the minimum-effect test rejects |truth| <= margin    (Holm over the paths)
+    satisfied    two one-sided tests reject |truth| >= margin         (Holm over the paths)
+    undecided    neither
+
+Overall violated if any path is. Overall satisfied if every path's equivalence test rejects at the
+level itself: claiming all of them is wrong only if one of them is, so no adjustment is needed,
+and all of them may hold together where none alone stands out among three. Else undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from causalfairness.effects import Effect
+from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p_value
+from causalfairness.inference.equivalence import check_margin
+
+Verdict = Literal["violated", "satisfied", "undecided"]
+
+
+class Evidence(NamedTuple):
+    """What is said about one path, and how surely? Without tests there are no p-values."""
+
+    verdict: Verdict
+    violation: float | None = None  # p-value against |truth| <= margin
+    violation_adjusted: float | None = None  # the same, with Holm's adjustment
+    equivalence: float | None = None  # p-value against |truth| >= margin
+    equivalence_adjusted: float | None = None
+
+
+class Judgment(NamedTuple):
+    """What is said about all paths together, and about each?"""
+
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+
+
+class Rule(Protocol):
+    """How is judged what must vanish?"""
+
+    @property
+    def margin(self) -> float:
+        """How far from zero may it be?"""
+        ...
+
+    @property
+    def level(self) -> float:
+        """At which level are intervals shown?"""
+        ...
+
+    @property
+    def is_tested(self) -> bool:
+        """Is chance allowed for?"""
+        ...
+
+    def judge(self, differences: Sequence[Effect]) -> Judgment:
+        """What is said about each path, and about all of them?"""
+        ...
+
+
+@dataclass(frozen=True)
+class EquivalenceRule:
+    """Which verdicts are right all but one time in twenty?
+
+    >>> import numpy as np
+    >>> from causalfairness.effects import Basis
+    >>> far = Effect("direct", 0.06, np.array([0.01]), Basis("", "rows"))
+    >>> near = Effect("indirect", 0.0, np.array([0.001]), Basis("", "rows"))
+    >>> found = EquivalenceRule(margin=0.01, level=0.95).judge([far, near])
+    >>> found.verdict, [each.verdict for each in found.evidence]
+    ('violated', ['violated', 'satisfied'])
+    """
+
+    margin: float
+    level: float
+
+    is_tested = True
+
+    def __post_init__(self) -> None:
+        check_margin(self.margin)
+        if not 0.5 < self.level < 1:
+            raise ValueError(
+                "level must lie between 0.5 and 1, for instance 0.95: below, a path could be "
+                f"violated and satisfied at once; found {self.level!r}"
+            )
+
+    def judge(self, differences: Sequence[Effect]) -> Judgment:
+        """What do the tests say about each path, and about all of them?"""
+        error = 1 - self.level
+        estimates = [(each.value, each.standard_error) for each in differences]
+        beyond = [minimum_effect_p_value(*each, self.margin) for each in estimates]
+        within = [equivalence_p_value(*each, self.margin) for each in estimates]
+        evidence = []
+        for pair in zip(beyond, holm(beyond), within, holm(within), strict=True):
+            p_beyond, adjusted_beyond, p_within, adjusted_within = map(float, pair)
+            verdict: Verdict = "undecided"
+            if adjusted_beyond <= error:
+                verdict = "violated"
+            elif adjusted_within <= error:
+                verdict = "satisfied"
+            evidence.append(Evidence(verdict, p_beyond, adjusted_beyond, p_within, adjusted_within))
+        return Judgment(self._overall(evidence), tuple(evidence))
+
+    def _overall(self, evidence: Sequence[Evidence]) -> Verdict:
+        if any(each.verdict == "violated" for each in evidence):
+            return "violated"
+        largest = max(each.equivalence for each in evidence if each.equivalence is not None)
+        return "satisfied" if largest <= 1 - self.level else "undecided"
+
+
+@dataclass(frozen=True)
+class PointRule:
+    """What do the estimates alone say, as in the published algorithm? Chance is not allowed for.
+
+    >>> import numpy as np
+    >>> from causalfairness.effects import Basis
+    >>> noisy = Effect("direct", 0.02, np.array([0.5]), Basis("", "rows"))
+    >>> PointRule(margin=0.01).judge([noisy]).verdict
+    'violated'
+    """
+
+    margin: float
+    level: float = 0.95  # of the intervals that are shown
+
+    is_tested = False
+
+    def __post_init__(self) -> None:
+        check_margin(self.margin)
+
+    def judge(self, differences: Sequence[Effect]) -> Judgment:
+        """Is each estimate within the margin?"""
+        verdicts: list[Verdict] = [
+            "satisfied" if abs(each.value) <= self.margin else "violated" for each in differences
+        ]
+        overall: Verdict = "violated" if "violated" in verdicts else "satisfied"
+        return Judgment(overall, tuple(map(Evidence, verdicts)))

@@ -1,0 +1,90 @@
+"""How are the verdicts shown together? One row per path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from causalfairness.effects.table import (
+    as_html,
+    as_pandas,
+    as_polars,
+    as_text,
+    decimals,
+    format_p_value,
+)
+
+HEADINGS = (
+    "path",
+    "allowed",
+    "outcome",
+    "prediction",
+    "must be 0",
+    "low",
+    "high",
+    "p zero",
+    "p violated",
+    "p satisfied",
+    "verdict",
+)
+WORDS = (0, 1, 10)
+
+
+@dataclass(frozen=True)
+class NecessityTable:
+    """What was found on each path? One record each.
+
+    `must be 0` is the prediction's effect on a path that is not allowed, and its distance from the
+    outcome's on one that is. `p violated` and `p satisfied` are adjusted for the number of paths.
+
+    >>> table = NecessityTable(())
+    >>> len(table), table.to_records()
+    (0, [])
+    """
+
+    records: tuple[Mapping[str, Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.records)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """What is in the table, as plain data?"""
+        return [dict(record) for record in self.records]
+
+    def to_pandas(self) -> Any:
+        """What is in the table, as a pandas data frame?"""
+        return as_pandas(self.records)
+
+    def to_polars(self) -> Any:
+        """What is in the table, as a polars data frame?"""
+        return as_polars(self.records)
+
+    def __str__(self) -> str:
+        return as_text([HEADINGS, *self._cells()], words=WORDS)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html([HEADINGS, *self._cells()])
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        places = decimals((record["standard_error"] for record in self.records), least=4)
+        numbers = ("outcome", "prediction", "difference", "low", "high")
+        p_values = ("p_value", "violation_adjusted", "equivalence_adjusted")
+        return [
+            (
+                record["path"],
+                "yes" if record["allowed"] else "no",
+                *(f"{record[name]:+.{places}f}" for name in numbers),
+                *(
+                    "-" if record[name] is None else format_p_value(record[name])
+                    for name in p_values
+                ),
+                record["verdict"],
+            )
+            for record in self.records
+        ]

@@ -1,0 +1,183 @@
+"""Is each path used as it may be? Effects on outcome and prediction, the margin, and the verdict.
+
+One band per path marks what is required: around zero where the path is not allowed, around the
+outcome's effect where it is, as wide as the margin. The prediction's effect should lie in it. A
+square is the outcome, a dot the prediction; the line beside the dot is the interval of what must
+vanish, drawn from what is required.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from causalfairness.parity import NecessityReport, PathVerdict
+from causalfairness.plots.canvas import (
+    INCH,
+    LINE,
+    SMALL,
+    axes_or_new,
+    clean,
+    footnote,
+    footnote_height,
+    points_across,
+    remember,
+    round_ticks,
+)
+from causalfairness.plots.captions import necessity_caption, percentage
+from causalfairness.plots.lettering import fit, width_of, written
+from causalfairness.plots.numbers import Unit, drawn
+from causalfairness.plots.theme import LIGHT, Theme
+
+WIDTH, MARGIN, ROW = 6.4, 1.0, 0.62  # inches
+NAMES = 0.3  # of the width of the picture, at most, for the names
+HALF = 0.34  # of a row: half the height of a band
+LIFT = 0.17  # of a row: outcome above the middle, prediction below it
+
+
+def necessity(
+    found: NecessityReport,
+    ax: Axes | None = None,
+    *,
+    theme: Theme = LIGHT,
+    percent: bool | None = None,
+    caption: bool = False,
+) -> Axes:
+    """Is each path used as it may be? One row per path, with its verdict.
+
+    >>> from matplotlib.figure import Figure
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female",
+    ...     outcome="two_year_recid", prediction="is_recid")
+    >>> found = cf.check_business_necessity(cf.datasets.load_compas(), model)
+    >>> ax = cf.plots.necessity(found, Figure(layout="constrained").subplots())
+    >>> [label.get_text().partition(chr(10))[0] for label in ax.get_yticklabels()]
+    ['direct', 'indirect', 'spurious']
+    """
+    points = found.in_points if percent is None else percent
+    unit = Unit.of([effect.value for path in found for effect in path.effects], percent=points)
+    words = necessity_caption(found)
+    note = words if caption else _note(found, unit)
+    more = footnote_height(note, theme, width=0.9 * WIDTH * INCH)
+    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + ROW * len(found) + more)
+    clean(ax, theme, lines="x")
+    _set_range(ax, found, unit, theme)
+    for at, path in enumerate(found):
+        _draw(ax, at, path, found, theme)
+        _write(ax, at, path, theme)
+    left = _name(ax, found, theme)
+    _legend(ax, theme)
+    footnote(ax, note, theme, width=points_across(ax)[0], indent=left)
+    remember(ax, title=f"Business necessity: {found.what}", caption=words)
+    return ax
+
+
+def _note(found: NecessityReport, unit: Unit) -> str:
+    points = "percentage points" if unit.percent else "effects"
+    required = f"as wide as the margin of {unit.size(found.margin)}" if found.margin else "a line"
+    return (
+        f"Change from {found.reference} to {found.comparison}, {points}. Bands: what is required, "
+        f"{required} to each side, around zero or around the outcome. Lines: "
+        f"{percentage(found.level)} intervals of the prediction's distance from that."
+    )
+
+
+def _set_range(ax: Axes, found: NecessityReport, unit: Unit, theme: Theme) -> None:
+    ends = [0.0]
+    for path in found:
+        goal = _required(path)
+        ends += [path.outcome.value, path.prediction.value, goal - found.margin]
+        ends += [
+            goal + found.margin,
+            *(goal + end for end in path.difference.interval(found.level)),
+        ]
+    low, high = min(ends), max(ends)
+    room = 0.06 * ((high - low) or 1.0)
+    ax.set_xlim(low - room, high + room)
+    ax.set_ylim(len(found) - 0.4, -0.6)
+    ax.axvline(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
+    ticks = round_ticks(low - room, high + room)
+    labels = [drawn(unit.tick(tick).rstrip("%")) for tick in ticks]
+    ax.set_xticks(ticks, labels, **written(theme, color=theme.muted, size=SMALL * theme.size))
+
+
+def _required(path: PathVerdict) -> float:
+    """Where should the prediction's effect be?"""
+    return path.outcome.value if path.allowed else 0.0
+
+
+def _draw(ax: Axes, at: int, path: PathVerdict, found: NecessityReport, theme: Theme) -> None:
+    color, goal = theme.color(path.name), _required(path)
+    band = (goal - found.margin, goal + found.margin)
+    ax.fill_betweenx((at - HALF, at + HALF), *band, color=color, alpha=0.2, linewidth=0)
+    ax.plot((goal, goal), (at - HALF, at + HALF), color=color, linewidth=1.0, linestyle="-")
+    low, high = path.difference.interval(found.level)
+    place = (at + LIFT, at + LIFT)
+    ax.plot((goal + low, goal + high), place, color=color, linewidth=2.0, linestyle="-")
+    for value, lift, marker, filled in (
+        (path.outcome.value, -LIFT, "s", False),
+        (path.prediction.value, LIFT, "o", True),
+    ):
+        ax.plot([value], [at + lift], **_mark(marker, color, filled, theme))
+
+
+def _mark(marker: str, color: str, filled: bool, theme: Theme) -> Any:
+    return {
+        "linestyle": "",
+        "marker": marker,
+        "markersize": 0.68 * theme.size,
+        "markeredgewidth": 1.6,
+        "markeredgecolor": color,
+        "markerfacecolor": color if filled else theme.background,
+        "zorder": 3,
+    }
+
+
+def _write(ax: Axes, at: int, path: PathVerdict, theme: Theme) -> None:
+    """The verdict to the right of its row."""
+    ax.annotate(
+        path.verdict,
+        (1, at),
+        xycoords=("axes fraction", "data"),
+        xytext=(theme.size, 0),
+        textcoords="offset points",
+        va="center",
+        ha="left",
+        **written(theme, bold=path.verdict == "violated"),
+    )
+
+
+def _name(ax: Axes, found: NecessityReport, theme: Theme) -> float:
+    """Paths to the left, each with whether it is allowed; returns how far they reach."""
+    width = NAMES * points_across(ax)[0]
+    names = [
+        f"{fit(path.name, theme, width=width)}\n{'allowed' if path.allowed else 'not allowed'}"
+        for path in found
+    ]
+    ax.set_yticks(range(len(found)), names, linespacing=LINE, **written(theme))
+    lines = (line for name in names for line in name.split("\n"))
+    return max(width_of(line, theme) for line in lines)
+
+
+def _legend(ax: Axes, theme: Theme) -> None:
+    handles = [
+        ax.plot([], [], **_mark(marker, theme.muted, filled, theme))[0]
+        for marker, filled in (("s", False), ("o", True))
+    ]
+    legend = ax.legend(
+        handles,
+        ["effect on the outcome", "effect on the prediction"],
+        ncols=2,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.01),
+        borderaxespad=0,
+        borderpad=0.3,
+        handlelength=1.0,
+        columnspacing=1.6,
+        frameon=False,
+        fontsize=theme.size,
+    )
+    for text in legend.get_texts():
+        text.update(written(theme))
