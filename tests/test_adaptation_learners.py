@@ -130,8 +130,20 @@ def test_crossing_quantiles_are_put_in_order_and_tails_go_on():
     ranks = found.rank(none, far)
     assert (np.diff(ranks) > 0).all()
     assert found.quantile(none, ranks) == pytest.approx(far)
-    # above the last level 1 - F halves at the pace at which it did before: 0.4 at 2, 0.2 at 3
-    assert 1 - ranks[2] == pytest.approx(0.1)
+    # above the last level 1 - F falls at the pace at which it did before: 0.6 at 1, 0.2 at 3
+    assert 1 - ranks[2] == pytest.approx(0.2 / np.sqrt(3))
+
+
+def test_outer_quantiles_that_all_but_coincide_do_not_end_a_tail():
+    close = norm.ppf(LEVELS)
+    close[0], close[-1] = close[1] - 1e-12, close[-2] + 1e-12
+    found = GridDistribution(LEVELS, lambda causes: np.tile(close, (len(causes), 1)))
+    none, far = np.empty((2, 0)), np.array([-4.0, 4.0])
+    ranks = found.rank(none, far)
+    assert 1e-6 < ranks[0] < 1e-2
+    assert 1e-6 < 1 - ranks[1] < 1e-2
+    apart = GridDistribution(LEVELS, lambda causes: np.tile(norm.ppf(LEVELS), (len(causes), 1)))
+    assert np.abs(apart.quantile(none, ranks) - far).max() < 1.0
 
 
 def test_tied_quantiles_have_no_tail_and_no_warning():

@@ -1,11 +1,13 @@
 """How do predicted quantiles at a few levels make a whole distribution?
 
 Between two levels quantiles are joined by a straight line. Beyond the outermost ones an exponential
-tail goes on at the pace of the last two: above the highest level t, with quantile q,
+tail goes on at the pace of the last stretch: above the highest level t, with quantile q,
 
     1 - F(v) = (1 - t) exp(-(v - q) / s),      s = (q - q') / log((1 - t') / (1 - t)),
 
-and likewise below. Predicted quantiles that cross are put in order first, which brings them closer
+and likewise below, where t' is the first level beyond which ten times as many people are, or the
+middle one. Two neighboring quantiles may all but coincide by chance, and would end the tail there.
+Predicted quantiles that cross are put in order first, which brings them closer
 to the true ones (Chernozhukov, Fernandez-Val and Galichon 2010).
 """
 
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from causalfairness.adaptation.learner import Array
 
 BLOCK = 2**14  # rows whose quantiles are held at once
+WIDER = 10.0  # times as many people beyond the stretch that sets a tail's pace
 
 
 class Quantiles(Protocol):
@@ -68,8 +71,12 @@ class _Tails(NamedTuple):
 
 
 def _tails(q: Array, levels: Array) -> _Tails:
-    low = (q[:, 1] - q[:, 0]) / np.log(levels[1] / levels[0])
-    high = (q[:, -1] - q[:, -2]) / np.log((1 - levels[-2]) / (1 - levels[-1]))
+    middle = len(levels) // 2
+    low_end = min(max(int(np.searchsorted(levels, WIDER * levels[0])), 1), middle)
+    above = 1 - levels[::-1]
+    high_end = min(max(int(np.searchsorted(above, WIDER * above[0])), 1), middle)
+    low = (q[:, low_end] - q[:, 0]) / np.log(levels[low_end] / levels[0])
+    high = (q[:, -1] - q[:, -1 - high_end]) / np.log(above[high_end] / above[0])
     least = np.finfo(float).tiny
     return _Tails(np.maximum(low, least), np.maximum(high, least))
 
