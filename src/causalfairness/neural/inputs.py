@@ -18,8 +18,8 @@ from causalfairness.neural.library import torch_or_explain
 if TYPE_CHECKING:
     from torch import Tensor
 
-NUMBERS = 2**22  # numbers in one block of rows
-MOST_ROWS = 2**17
+NUMBERS = 2**23  # numbers in one block of rows
+MOST_ROWS = 2**18
 FEWEST_ROWS = 256
 
 
@@ -29,7 +29,7 @@ class Inputs:
 
     >>> inputs = read_inputs(np.zeros((300_000, 32)))
     >>> len(inputs), inputs.width, [part.stop for part in inputs.blocks()]
-    (300000, 32, [131072, 262144, 300000])
+    (300000, 32, [262144, 300000])
     """
 
     native: Any
