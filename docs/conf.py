@@ -30,6 +30,8 @@ GALLERY = (
     "plot_estimators_compared.py",
     "plot_compas_revisited.py",
     "plot_predictive_parity.py",
+    "plot_frontier.py",
+    "plot_invariance.py",
 )
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
