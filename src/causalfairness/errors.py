@@ -175,3 +175,15 @@ class DemographicsError(CausalFairnessError):
 
 class SplitError(CausalFairnessError):
     """People cannot be divided as asked: shares that do not add up, or a part without anyone."""
+
+
+class SensitivityError(CausalFairnessError):
+    """How far a hidden cause could move a result cannot be told: of another kind, or unknown."""
+
+
+class AuditError(CausalFairnessError):
+    """An audit file cannot be read, or says what no audit can mean."""
+
+
+class RecordError(CausalFairnessError):
+    """A record of an audit cannot be read, or cannot be compared."""

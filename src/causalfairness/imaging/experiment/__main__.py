@@ -1,0 +1,138 @@
+"""How good does the generator get? One stage per call; every stage resumes and fits a time limit.
+
+    python -m causalfairness.imaging.experiment --stage autoencoder --folder runs --seconds 300
+    python -m causalfairness.imaging.experiment --stage denoiser --folder runs --seconds 500
+    python -m causalfairness.imaging.experiment --stage evaluate --folder runs
+
+Other stages: vae (three baselines), speed, pack (the networks in files of at most 15 MiB).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from causalfairness.imaging.experiment.evaluation import evaluate
+from causalfairness.imaging.experiment.panel import trained_panel
+from causalfairness.imaging.experiment.speed import speed
+from causalfairness.imaging.experiment.stages import (
+    VARIANTS,
+    Settings,
+    train_autoencoder,
+    train_denoiser,
+    train_vae,
+    trained_generator,
+)
+from causalfairness.imaging.generator import Walk, pack_generator
+
+BETAS = (0.0, 1.0, 10.0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """How good does the generator get? Runs one stage and prints what it found.
+
+    >>> main(["--stage", "speed", "--size", "32", "--repeats", "1", "--device", "cpu"])
+    {...}
+    """
+    given = _parser().parse_args(arguments)
+    settings = Settings(
+        Path(given.folder),
+        size=given.size,
+        variant=given.variant,
+        seconds=given.seconds,
+        steps=given.steps,
+        seed=given.seed,
+        device=given.device,
+    )
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    torch.backends.cudnn.benchmark = True  # the shapes stay the same: look for the fastest kernels
+    torch.set_float32_matmul_precision("high")
+    print(_STAGES[given.stage](settings, given), flush=True)
+
+
+def _train(settings: Settings, given: argparse.Namespace) -> str:
+    run = train_autoencoder if given.stage == "autoencoder" else train_denoiser
+    return str(run(settings))
+
+
+def _baselines(settings: Settings, given: argparse.Namespace) -> str:
+    each = Settings(**{**vars(settings), "seconds": settings.seconds / len(BETAS)})
+    return "\n".join(f"beta {beta:g}: {train_vae(each, beta=beta)}" for beta in BETAS)
+
+
+def _evaluate(settings: Settings, given: argparse.Namespace) -> str:
+    panel = trained_panel(
+        size=settings.size,
+        device=settings.device,
+        seed=settings.seed,
+        people=given.people,
+        epochs=given.epochs,
+    )
+    walk = Walk(steps=given.walk, refinement=given.refinement, batch=given.batch)
+    found = evaluate(
+        settings,
+        panel,
+        forms=given.forms.split(","),
+        count=given.count,
+        walk=walk,
+        path=settings.folder / f"quality-{settings.size}.json",
+    )
+    return json.dumps(found, indent=1)
+
+
+def _speed(settings: Settings, given: argparse.Namespace) -> str:
+    plan = settings.configuration
+    found = speed(plan, device=settings.device, repeats=given.repeats)
+    text = json.dumps(found, indent=1)
+    (settings.folder / f"speed-{settings.size}.json").write_text(text, "utf-8")
+    return text
+
+
+def _pack(settings: Settings, given: argparse.Namespace) -> str:
+    to = Path(given.to or settings.folder)
+    files = pack_generator(trained_generator(settings), to)
+    return "\n".join(f"{file} {file.stat().st_size / 2**20:.1f} MiB" for file in files)
+
+
+_STAGES = {
+    "autoencoder": _train,
+    "denoiser": _train,
+    "vae": _baselines,
+    "evaluate": _evaluate,
+    "speed": _speed,
+    "pack": _pack,
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m causalfairness.imaging.experiment")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--stage", required=True, choices=sorted(_STAGES))
+    parser.add_argument("--size", type=int, default=128, help="32, 64, 128 or 256")
+    parser.add_argument("--folder", default="runs")
+    parser.add_argument("--variant", default="all", choices=sorted(VARIANTS))
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--steps", type=int, help="of training; the learning rate falls over them")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default=device)
+    parser.add_argument(
+        "--forms", default="nothing,truth,ceiling,gaussian,residual,difference,decode"
+    )
+    parser.add_argument("--count", type=int, default=1_000, help="test images")
+    parser.add_argument("--walk", type=int, default=50, help="steps of sampling and inversion")
+    parser.add_argument("--refinement", type=int, default=2)
+    parser.add_argument("--batch", type=int, default=250, help="images sampled at once")
+    parser.add_argument("--people", type=int, default=20_000, help="training images of a judge")
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--to", help="where packed networks go")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""How good are the generated counterfactuals of an experiment, form by form?
+
+Everything is measured on people that no network was trained on, against the true counterfactuals
+of the simulator, and written to a JSON file as it is found: a form that is in the file already is
+not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from causalfairness.imaging.analytic import fit_gaussian
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator
+from causalfairness.imaging.experiment.panel import Panel, agreement
+from causalfairness.imaging.experiment.stages import (
+    Settings,
+    trained_autoencoder,
+    trained_generator,
+)
+from causalfairness.imaging.generator import DiffusionGenerator, Walk
+from causalfairness.imaging.parents import Parents
+from causalfairness.imaging.quality import quality
+from causalfairness.imaging.simulator import Radiographs, Simulator
+from causalfairness.imaging.training import averaged_weights
+from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator, VAEPlan
+
+TEST_SEED = 77
+
+
+@dataclass(frozen=True, eq=False)
+class DoNothing:
+    """What if the images are left as they are? The baseline.
+
+    >>> DoNothing().counterfactual(torch.zeros(1), None, group=1).tolist()
+    [0.0]
+    """
+
+    def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
+        """What would the images be? The same."""
+        return images
+
+
+@dataclass(frozen=True, eq=False)
+class _Truth:
+    """What if the generator knew the simulator? What the judges make of the truth itself."""
+
+    films: Radiographs
+
+    def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
+        """What would the images be, of the people in `films`?"""
+        return self.films.told(group=group).images()
+
+
+@dataclass(frozen=True, eq=False)
+class _Ceiling:
+    """What if the denoiser were perfect? The true latents, through the autoencoder."""
+
+    films: Radiographs
+    generator: DiffusionGenerator
+
+    def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
+        """What would the images be, of the people in `films`?"""
+        true = self.films.told(group=group).images()
+        with torch.no_grad():
+            before, after = (
+                self.generator.autoencoder.decode(self.generator.autoencoder.encode(them))
+                for them in (self.films.images(), true)
+            )
+        return images + after - before
+
+
+def evaluate(
+    settings: Settings, panel: Panel, *, forms: Iterable[str], count: int, walk: Walk, path: Path
+) -> dict[str, Any]:
+    """How good is each form? `forms` are keys of the table below; returns what the file holds.
+
+    >>> import tempfile
+    >>> from causalfairness.imaging.experiment.panel import trained_panel
+    >>> panel = trained_panel(size=32, device="cpu", seed=0, people=60, epochs=1, readers=1)
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> found = evaluate(Settings(folder, size=32), panel, forms=["nothing"], count=40,
+    ...                  walk=Walk(), path=folder / "quality.json")
+    >>> found["all nothing"]["truth"]["ratio"]
+    1.0
+    """
+    films = Simulator(size=settings.size).draw(count, seed=TEST_SEED, device=settings.device)
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for form in forms:
+        name = f"{settings.variant} {form}"
+        if name in found:
+            continue
+        started = time.monotonic()
+        generator = _generator(form, settings, walk, films)
+        found[name] = {**_figures(generator, films, panel), "walk": asdict(walk)}
+        found[name]["seconds"] = round(time.monotonic() - started, 1)
+        if form == "ceiling":
+            found["autoencoder error"] = _autoencoder_error(settings, films)
+        beside = path.with_suffix(".writing")
+        beside.write_text(json.dumps(found, indent=1), "utf-8")
+        beside.replace(path)
+    return dict(found)
+
+
+def _generator(
+    form: str, settings: Settings, walk: Walk, films: Radiographs
+) -> CounterfactualGenerator:
+    def diffusion(**changes: Any) -> DiffusionGenerator:
+        return replace(trained_generator(settings), walk=replace(walk, **changes))
+
+    def vae(beta: float) -> VAEGenerator:
+        plan = VAEPlan(size=settings.size, beta=beta)
+        path = settings.path(f"vae-{beta:g}")
+        network = averaged_weights(ConditionalVAE(plan), path, plan=plan, device=settings.device)
+        return VAEGenerator(network)
+
+    def gaussian() -> CounterfactualGenerator:
+        others = Simulator(size=settings.size).draw(
+            4_000, seed=TEST_SEED + 1, device=settings.device
+        )
+        return fit_gaussian(others.images(), others.parents)
+
+    known: dict[str, Callable[[], CounterfactualGenerator]] = {
+        "nothing": DoNothing,
+        "truth": lambda: _Truth(films),
+        "residual": lambda: diffusion(form="residual"),
+        "difference": lambda: diffusion(form="difference"),
+        "decode": lambda: diffusion(form="decode"),
+        "guided": lambda: diffusion(form="residual", guidance=1.5),
+        "plain": lambda: diffusion(form="residual", refinement=0),
+        "ceiling": lambda: _Ceiling(films, trained_generator(settings)),
+        "gaussian": gaussian,
+        "vae-0": lambda: vae(0.0),
+        "vae-1": lambda: vae(1.0),
+        "vae-10": lambda: vae(10.0),
+    }
+    return known[form]()
+
+
+def _every_group(
+    generator: CounterfactualGenerator, images: Tensor, parents: Parents
+) -> list[Tensor]:
+    if isinstance(generator, DiffusionGenerator):
+        return generator.counterfactuals(images, parents, groups=range(3))
+    return [generator.counterfactual(images, parents, group=group) for group in range(3)]
+
+
+def _autoencoder_error(settings: Settings, films: Radiographs) -> dict[str, float]:
+    """What the autoencoder misses of images, and of the same images without pixel noise."""
+    autoencoder, images = trained_autoencoder(settings), films.images()
+    with torch.no_grad():
+        back = torch.cat([autoencoder.decode(autoencoder.encode(it)) for it in images.split(250)])
+    smooth = replace(films, simulator=replace(films.simulator, noise=0.0)).images()
+    compared = {"image": images, "without_noise": smooth}
+    return {name: float((back - it).abs().mean()) for name, it in compared.items()}
+
+
+def _figures(
+    generator: CounterfactualGenerator, films: Radiographs, panel: Panel
+) -> dict[str, Any]:
+    """Quality for the next group of each person, and ECA over all groups, generated and true."""
+    images, people = films.images(), films.parents
+    told = (people.group + 1) % 3
+    measured = quality(
+        generator,
+        images,
+        people,
+        judges=panel.judges,
+        group=told,
+        truth=films.told(group=told).images(),
+        audited=panel.auditees,
+    )
+    made = _every_group(generator, images, people)
+    true = [films.told(group=group).images() for group in range(3)]
+    generated, known = (agreement(panel.auditees, images, worlds) for worlds in (made, true))
+    apart = (generated - known).abs()
+    found = asdict(measured)
+    for name in ("truth", "score"):
+        found[name]["ratio"] = getattr(measured, name).ratio
+    found["largest_drift"] = measured.largest_drift
+    found["agreement"] = {
+        "mean_error": float(apart.mean()),
+        "largest_error": float(apart.max()),
+        "of_auditees": float((generated.mean(1) - known.mean(1)).abs().mean()),
+        "true_from": float(known.mean(1).min()),
+        "true_to": float(known.mean(1).max()),
+        "correlation": float(
+            torch.corrcoef(torch.stack([generated.flatten(), known.flatten()]))[0, 1]
+        ),
+    }
+    return found

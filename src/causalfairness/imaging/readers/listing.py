@@ -1,0 +1,126 @@
+"""What do the published CSV files say? Only the columns in use are kept in memory."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from causalfairness.errors import (
+    ColumnNotFoundError,
+    DemographicsError,
+    ImageFileError,
+    LabelError,
+)
+from causalfairness.imaging.parents import FINDINGS, UNKNOWN
+
+PUBLISHED = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion")
+_STATED = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
+_UNCERTAIN = ("-1", "-1.0")
+assert len(PUBLISHED) == len(FINDINGS)
+
+
+def listed(path: Path, columns: Iterable[str]) -> list[tuple[str, ...]]:
+    """What does a CSV file hold in these columns? `.csv` or `.csv.gz`, whichever is there.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("x,y\\n1,2\\n")
+    ...     listed(Path(folder) / "a.csv", ["y"])
+    [('2',)]
+    """
+    names = tuple(columns)
+    with _opened(path) as file:
+        reader = csv.reader(file)
+        heading = [name.strip() for name in next(reader, [])]
+        absent = [name for name in names if name not in heading]
+        if absent:
+            raise ColumnNotFoundError(
+                f"{path.name} has no column {absent[0]!r}; it has {', '.join(heading[:20])}."
+            )
+        places = [heading.index(name) for name in names]
+        rows = []
+        for row in reader:
+            if len(row) < len(heading):
+                raise ImageFileError(
+                    f"Line {reader.line_num} of {path.name} has {len(row)} of {len(heading)} cells."
+                )
+            rows.append(tuple(row[place].strip() for place in places))
+    return rows
+
+
+def heading(path: Path) -> list[str]:
+    """Which columns does a CSV file have?"""
+    with _opened(path) as file:
+        return [name.strip() for name in next(csv.reader(file), [])]
+
+
+def once(
+    rows: Iterable[tuple[str, ...]], *, keys: int, file: str
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What is said about each key? Refuses two rows that say different things about the same.
+
+    >>> once([("p1", "White"), ("p1", "White")], keys=1, file="a.csv")
+    {('p1',): ('White',)}
+    """
+    said: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for row in rows:
+        key, rest = row[:keys], row[keys:]
+        if said.setdefault(key, rest) != rest:
+            raise DemographicsError(
+                f"{file} says {', '.join(said[key])} and {', '.join(rest)} about "
+                f"{' '.join(key)}. Correct the file, or leave the person out of it."
+            )
+    return said
+
+
+def finding(value: str, *, uncertain: int, unmentioned: int, where: str) -> int:
+    """Is the finding there? 1, 0 or unknown, as the policy says for -1 and blank.
+
+    >>> [finding(v, uncertain=-1, unmentioned=0, where="row 1") for v in ("1.0", "-1.0", "")]
+    [1, -1, 0]
+    """
+    if value in _STATED:
+        return _STATED[value]
+    if value in _UNCERTAIN:
+        return uncertain
+    if value == "":
+        return unmentioned
+    raise LabelError(f"{where} is {value!r}; expected 1, 0, -1 or nothing.")
+
+
+def findings(
+    values: Iterable[str], *, uncertain: int, unmentioned: int, where: str
+) -> tuple[int, ...]:
+    """Which of the five findings are there?"""
+    return tuple(
+        finding(value, uncertain=uncertain, unmentioned=unmentioned, where=f"{name} of {where}")
+        for name, value in zip(PUBLISHED, values, strict=True)
+    )
+
+
+def check_policy(**policy: int) -> None:
+    """Is the policy for labels without a clear answer one of the three there are?"""
+    for name, value in policy.items():
+        if value not in (0, 1, UNKNOWN):
+            raise LabelError(f"{name}={value!r}: expected 1, 0 or UNKNOWN (-1).")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    if path.suffix in (".xlsx", ".xls"):
+        raise ImageFileError(
+            f"{path.name} is a spreadsheet; open it, save it as CSV, and give that file."
+        )
+    packed = path.with_name(path.name + ".gz")
+    if path.is_file() and path.suffix != ".gz":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield file
+    elif path.is_file() or packed.is_file():
+        with gzip.open(path if path.is_file() else packed, "rt", encoding="utf-8-sig") as file:
+            yield file
+    else:
+        raise ImageFileError(f"There is no file {str(path)!r}, nor {packed.name!r}.")

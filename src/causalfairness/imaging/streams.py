@@ -1,0 +1,164 @@
+"""Where do the batches of training come from? Each from the seed and the number of its step.
+
+A source is asked for a numbered lot of people and gives their images and parents, the same ones
+whenever it is asked. A simulator never runs out of lots; a fixed set of images is dealt out in a
+new order every time it is through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from causalfairness.imaging.configuration import Configuration
+from causalfairness.imaging.parents import UNKNOWN, Parents
+from causalfairness.imaging.tokens import codes_of
+from causalfairness.imaging.training import chance
+
+Source = Callable[[int, int], tuple[Tensor, Parents]]  # of a lot's number and its size
+POOL = 32_768  # latents that are encoded at once
+_LOTS, _POSTERIOR, _ORDER, _NOISE, _DROPPED = range(5)  # whose chance a stream of numbers is
+
+
+def simulated(simulator: Any, *, seed: int, device: torch.device | str = "cpu") -> Source:
+    """Where do new images come from for every lot? A `Simulator`.
+
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> images, people = simulated(Simulator(size=32), seed=0)(3, 2)
+    >>> images.shape, len(people)
+    (torch.Size([2, 1, 32, 32]), 2)
+    """
+
+    def lot(number: int, size: int) -> tuple[Tensor, Parents]:
+        words = np.random.SeedSequence((seed, _LOTS, number)).generate_state(1, np.uint64)
+        drawn = simulator.draw(size, seed=int(words[0] >> np.uint64(1)), device=device)
+        return drawn.images(), drawn.parents
+
+    return lot
+
+
+def stored(images: Tensor, parents: Parents, *, seed: int) -> Source:
+    """Where do batches of a fixed set come from? A lot is drawn from it, without repeats.
+
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> films = Simulator(size=32).draw(6, seed=0)
+    >>> lot = stored(films.images(), films.parents, seed=0)
+    >>> bool((lot(1, 4)[0] == lot(1, 4)[0]).all())
+    True
+    """
+
+    def lot(number: int, size: int) -> tuple[Tensor, Parents]:
+        order = torch.randperm(len(images), generator=chance(seed, number, stream=_ORDER))
+        chosen = order[torch.arange(size) % len(images)].to(images.device)
+        return images[chosen], parents.take(chosen)
+
+    return lot
+
+
+def autoencoder_batches(
+    source: Source, configuration: Configuration, *, seed: int
+) -> Callable[[int], tuple[Tensor, ...]]:
+    """What does an autoencoder learn from at each step? Images, and noise for their latents.
+
+    >>> from causalfairness.imaging.configuration import configuration
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> source = simulated(Simulator(size=32), seed=0)
+    >>> batch = autoencoder_batches(source, configuration(32), seed=0)
+    >>> [tuple(part.shape) for part in batch(0)]
+    [(16, 1, 32, 32), (16, 4, 8, 8)]
+    """
+    plan = configuration.autoencoder
+
+    def batch(step: int) -> tuple[Tensor, ...]:
+        images, _ = source(step, plan.pace.batch)
+        drawn = chance(seed, step, stream=_POSTERIOR, device=images.device)
+        shape = (len(images), *plan.latent_shape)
+        return images, torch.randn(shape, generator=drawn, device=images.device)
+
+    return batch
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Which latents are at hand? Those of one large lot of images, and the codes of their parents.
+
+    >>> Pool(torch.zeros(2, 4, 8, 8), torch.zeros(2, 9)).latents.shape
+    torch.Size([2, 4, 8, 8])
+    """
+
+    latents: Tensor
+    codes: Tensor
+
+
+def denoiser_batches(
+    source: Source,
+    encode: Callable[[Tensor], Tensor],
+    configuration: Configuration,
+    *,
+    seed: int,
+    pool: int = POOL,
+    renewed: int = 2_000,
+) -> Callable[[int], tuple[Tensor, ...]]:
+    """What does a denoiser learn from at each step? Latents, codes, noise and angles.
+
+    `pool` images are encoded at once; after `renewed` steps others take their place. Each token is
+    withheld now and then, and now and then all of them are.
+
+    >>> from causalfairness.imaging.configuration import configuration
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> source = simulated(Simulator(size=32), seed=0)
+    >>> corner = lambda images: images[:, :, :8, :8]
+    >>> batch = denoiser_batches(source, corner, configuration(32), seed=0, pool=64)
+    >>> [tuple(part.shape) for part in batch(0)]
+    [(32, 1, 8, 8), (32, 9), (32, 1, 8, 8), (32,)]
+    """
+    plan, schedule = configuration.denoiser, configuration.schedule
+
+    @lru_cache(maxsize=1)
+    def pool_at(number: int) -> Pool:
+        return _pool(source, encode, plan.told, number=number, size=pool)
+
+    def batch(step: int) -> tuple[Tensor, ...]:
+        at = pool_at(step // renewed)
+        device = at.latents.device
+        drawn = chance(seed, step, stream=_NOISE, device=device)
+        chosen = torch.randint(len(at.latents), (plan.pace.batch,), generator=drawn, device=device)
+        latents = at.latents[chosen].float()
+        noise = torch.randn(latents.shape, generator=drawn, device=device)
+        share = torch.rand(len(latents), generator=drawn, device=device)
+        codes = _with_gaps(at.codes[chosen], plan.dropped, plan.all_dropped, drawn)
+        return latents, codes, noise, schedule.angles_at(share)
+
+    return batch
+
+
+def _pool(
+    source: Source,
+    encode: Callable[[Tensor], Tensor],
+    told: tuple[str, ...],
+    *,
+    number: int,
+    size: int,
+) -> Pool:
+    """Encodes a lot in pieces of at most 512 images."""
+    piece = min(size, 512)
+    latents, codes = [], []
+    for at in range(-(-size // piece)):
+        images, parents = source(number * 1_000_003 + at, piece)
+        with torch.no_grad():
+            latents.append(encode(images))
+        codes.append(codes_of(parents, told=told))
+    return Pool(torch.cat(latents), torch.cat(codes))
+
+
+def _with_gaps(codes: Tensor, each: float, all_of_them: float, drawn: Any) -> Tensor:
+    """Codes with each one withheld by chance, and by chance all of a row."""
+    one = torch.rand(codes.shape, generator=drawn, device=codes.device) < each
+    row = torch.rand(len(codes), 1, generator=drawn, device=codes.device) < all_of_them
+    return codes.masked_fill(one | row, float(UNKNOWN))

@@ -1,0 +1,144 @@
+"""How does a network learn, in stages that may be stopped and go on as if they never were?
+
+All chance of a step comes from the seed and the number of the step, so a checkpoint needs weights,
+their running average, the optimizer's memory and the step, and nothing else: a run that was killed
+and resumed ends with the same numbers as one that was not (bit for bit on a CPU). The learning rate
+follows the step, not the clock.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from causalfairness.imaging import checkpoints, diary
+from causalfairness.imaging.configuration import Pace
+from causalfairness.imaging.learner import Learner, learner_of
+from causalfairness.progress import track
+
+Batch = Callable[[int], tuple[Tensor, ...]]
+SAVE_EVERY = 120.0  # seconds between two checkpoints
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRun:
+    """How did the training go? The network, with its averaged weights, and its losses.
+
+    >>> print(TrainingRun(nn.Linear(1, 1), 200, ((100, 0.5), (200, 0.25)), seconds=1.5))
+    200 steps, 1.5 s in this run: loss from 0.5 to 0.25
+    """
+
+    network: Any
+    step: int
+    losses: tuple[tuple[int, float], ...]  # (step, mean loss since the line before)
+    seconds: float
+
+    def __str__(self) -> str:
+        told = f"{self.step} steps, {self.seconds:.1f} s in this run"
+        if not self.losses:
+            return told
+        return f"{told}: loss from {self.losses[0][1]:.4g} to {self.losses[-1][1]:.4g}"
+
+
+def train(
+    network: nn.Module,
+    batch: Batch,
+    *,
+    path: Path,
+    plan: Any,
+    pace: Pace,
+    seconds: float = math.inf,
+    steps: int | None = None,
+    what: str = "training",
+) -> TrainingRun:
+    """How does this network learn? Goes on from the checkpoint at `path` if there is one.
+
+    `network.loss(*batch(step))` is made small. Stops after `steps` (the pace's, unless given) or
+    `seconds`, whichever comes first, and writes the checkpoint; `path` with the ending .jsonl is
+    the log. The weights that come back are the averaged ones.
+
+    >>> import tempfile
+    >>> class Mean(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.guess = nn.Parameter(torch.zeros(()))
+    ...     def loss(self, values):
+    ...         return ((values - self.guess) ** 2).mean()
+    >>> pace = Pace(batch=8, steps=200, rate=0.1, warmup=1, average=0.9)
+    >>> path = Path(tempfile.mkdtemp()) / "mean.pt"
+    >>> run = train(Mean(), lambda step: (torch.ones(8),), path=path, plan=pace, pace=pace)
+    >>> run.step, round(float(run.network.guess.detach()), 2)
+    (200, 1.0)
+    """
+    started = time.monotonic()
+    learner = learner_of(network, pace=pace)
+    first = 0
+    if path.exists():
+        device = learner.averaged[0].device
+        first = learner.restore(checkpoints.load(path, plan=plan, device=device))
+    log = diary.opened(path.with_suffix(".jsonl"), after=first)
+    last = pace.steps if steps is None else steps
+    done = first
+    for done in _steps(learner, batch, range(first, last), log, what):
+        over = time.monotonic() - started > seconds
+        if over or done == last or _save_is_due(done, path):
+            log.write(done)
+            checkpoints.save(path, learner.content(step=done), plan=plan)
+        if over:
+            break
+    return TrainingRun(learner.finished(), done, log.losses(), time.monotonic() - started)
+
+
+def chance(seed: int, step: int, *, stream: int, device: torch.device | str = "cpu") -> Any:
+    """Where does the chance of one step come from? Its own generator, whoever asks and when.
+
+    >>> first, again = (chance(0, 7, stream=1) for _ in range(2))
+    >>> bool((torch.rand(3, generator=first) == torch.rand(3, generator=again)).all())
+    True
+    """
+    words = np.random.SeedSequence((seed, stream, step)).generate_state(2, np.uint32)
+    return torch.Generator(device=device).manual_seed((int(words[0]) << 31) ^ int(words[1]))
+
+
+def averaged_weights(
+    network: nn.Module, path: Path, *, plan: Any, device: torch.device | str = "cpu"
+) -> Any:
+    """Which network was trained here? Sets the averaged weights of a checkpoint, of any pace.
+
+    >>> averaged_weights(nn.Linear(1, 1), Path("nowhere.pt"), plan=None)
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.CheckpointError: there is no checkpoint nowhere.pt; train first
+    """
+    content = checkpoints.load(path, plan=plan, device=device, but=("pace",))
+    network.to(device)
+    with torch.no_grad():
+        torch._foreach_copy_(list(network.parameters()), content["averaged"])
+    return network.train(False)
+
+
+def _steps(learner: Learner, batch: Batch, steps: range, log: diary.Diary, what: str) -> Any:
+    """Takes one step after the other, and says after each how many there have been."""
+    if not steps:
+        return
+    move = learner.captured_step(batch(steps[0]))
+    for step in track(steps, total=len(steps), what=what):
+        learner.set_rate(step)
+        log.add(step, move(*batch(step)))
+        learner.average(step)
+        yield step + 1
+
+
+def _save_is_due(done: int, path: Path) -> bool:
+    """Is the last checkpoint old? Asked only where the log has just waited for the device."""
+    if not diary.due(done - 1):
+        return False
+    return not path.exists() or time.time() - path.stat().st_mtime > SAVE_EVERY

@@ -1,0 +1,74 @@
+"""Does the experiment run, stage by stage, wherever torch and MONAI are and nothing else is?"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from causalfairness.errors import CheckpointError
+from causalfairness.imaging.experiment.__main__ import main
+
+FEW = ["--people", "60", "--epochs", "1", "--count", "30", "--walk", "2", "--batch", "30"]
+ALONE = """
+import sys
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+
+def find_few(name, path=None, target=None):
+    return None if name.partition(".")[0] in MISSING else find(name, path, target)
+
+PathFinder.find_spec = find_few
+from causalfairness.imaging.experiment.__main__ import main
+main(["--stage", "autoencoder", "--size", "32", "--steps", "1", "--device", "cpu", *sys.argv[1:]])
+"""
+MISSING = (
+    *("scipy", "rich", "pandas", "polars", "sklearn", "narwhals", "pyarrow", "duckdb", "joblib"),
+    *("matplotlib", "numba", "pydantic", "typer", "PIL", "pydicom"),
+)
+
+
+def test_the_stages_run_one_after_the_other_and_resume(tmp_path, capsys):
+    where = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path)]
+    main(["--stage", "autoencoder", "--seconds", "0", *where])
+    assert "1 steps" in capsys.readouterr().out
+    main(["--stage", "autoencoder", "--seconds", "0", *where])
+    assert "2 steps" in capsys.readouterr().out
+    main(["--stage", "denoiser", "--steps", "3", *where])
+    main(["--stage", "denoiser", "--variant", "paper", "--steps", "3", *where])
+    main(["--stage", "evaluate", "--forms", "nothing,truth,ceiling,residual", *FEW, *where])
+    main(["--stage", "pack", "--to", str(tmp_path / "packed"), *where])
+    files = {file.name for file in tmp_path.iterdir()}
+    assert {"autoencoder-32.pt", "denoiser-all-32.pt", "denoiser-paper-32.pt"} <= files
+    assert {"map-32.pt", "denoiser-all-32.jsonl"} <= files
+    found = json.loads((tmp_path / "quality-32.json").read_text())
+    assert found.pop("autoencoder error")["without_noise"] > 0
+    assert set(found) == {"all nothing", "all truth", "all ceiling", "all residual"}
+    assert found["all nothing"]["score"]["ratio"] == 1.0
+    assert found["all truth"]["truth"]["made"] == 0.0
+    assert found["all residual"]["composition"][0] < 1e-4  # refined, so nothing moves
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path):
+    path = tmp_path / "quality-32.json"
+    path.write_text(json.dumps({"all nothing": "known"}))
+    where = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path)]
+    main(["--stage", "evaluate", "--forms", "nothing", *FEW, *where])
+    assert json.loads(path.read_text()) == {"all nothing": "known"}
+
+
+def test_a_stage_before_its_time_says_what_is_missing(tmp_path):
+    with pytest.raises(
+        CheckpointError, match=r"there is no checkpoint .*autoencoder-32\.pt; train"
+    ):
+        main(["--stage", "denoiser", "--size", "32", "--device", "cpu", "--folder", str(tmp_path)])
+
+
+def test_it_runs_where_only_numpy_torch_monai_and_einops_are(tmp_path):
+    code = ALONE.replace("MISSING", str(set(MISSING)))
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--folder", str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 steps" in done.stdout
