@@ -7,7 +7,16 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import counterfactuals, counting, learning, mixing, neighbors
+from benchmarks import (
+    adaptation,
+    counterfactuals,
+    counting,
+    invariance,
+    learning,
+    mixing,
+    neighbors,
+    neural,
+)
 
 
 def main() -> None:
@@ -16,7 +25,16 @@ def main() -> None:
     parser.add_argument("--size", choices=sorted(counting.ROWS), default="standard")
     size = parser.parse_args().size
     table = Table("measured", "value", "target", "", title=f"causalfairness benchmarks ({size})")
-    for source in (counting, learning, counterfactuals, mixing, neighbors):
+    for source in (
+        counting,
+        learning,
+        counterfactuals,
+        adaptation,
+        mixing,
+        neighbors,
+        invariance,
+        neural,
+    ):
         for found in source.measure(size):
             mark = "" if found.met is None else ("met" if found.met else "[bold]MISSED[/bold]")
             table.add_row(found.name, f"{found.value:.3g} {found.unit}", found.target, mark)

@@ -1,7 +1,9 @@
 """Which made-up data have known answers? Worlds: structural equations whose 12 means are known.
 
 `WORLDS` maps each name to a function that makes the world; most take the strengths `direct`
-(A -> Y), `indirect` (A -> M) and `spurious` (C -> A).
+(A -> Y), `indirect` (A -> M) and `spurious` (C -> A). `curved` stands beside them: it has no
+confounders, and `true_terms` knows what predictive parity is made of in it.
+`PROCESSES` are the six in which it is known whether a prediction depends on the group.
 
 >>> sorted(WORLDS)
 ['binary', 'count_mediator', 'heavy_tailed', 'interacting', 'linear_gaussian', 'med', 'nomed',
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from causalfairness.datasets.worlds.curved import TrueTerms, curved, true_terms
 from causalfairness.datasets.worlds.discrete import binary, count_mediator, sparse_cells
 from causalfairness.datasets.worlds.linear import (
     heavy_tailed,
@@ -23,6 +26,12 @@ from causalfairness.datasets.worlds.linear import (
     linear_gaussian,
     rare_group,
     ten_confounders,
+)
+from causalfairness.datasets.worlds.processes import (
+    PROCESSES,
+    People,
+    Process,
+    invariance_process,
 )
 from causalfairness.datasets.worlds.published import med, nomed
 from causalfairness.datasets.worlds.world import ARROWS, World
@@ -42,16 +51,23 @@ WORLDS: dict[str, Callable[[], World]] = {
 
 __all__ = [
     "ARROWS",
+    "PROCESSES",
     "WORLDS",
+    "People",
+    "Process",
+    "TrueTerms",
     "World",
     "binary",
     "count_mediator",
+    "curved",
     "heavy_tailed",
     "interacting",
+    "invariance_process",
     "linear_gaussian",
     "med",
     "nomed",
     "rare_group",
     "sparse_cells",
     "ten_confounders",
+    "true_terms",
 ]

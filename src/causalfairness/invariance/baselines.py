@@ -1,0 +1,146 @@
+"""Do predictions differ between groups at all? The questions invariance is confused with.
+
+* Demographic parity: the mean prediction is the same in all groups.
+* Equal opportunity: it is, among people with the favorable outcome.
+
+Both are Welch's test, which does not take the spread to be equal: with two groups the t test, with
+more the analysis of variance. The effect is the variance of the group means, E[(g - h)^2] without
+features, so that it can be read beside that of an invariance test.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from causalfairness.errors import InvarianceError
+from causalfairness.invariance.reading import Brought, read, read_group
+from causalfairness.invariance.result import Claim, InvarianceTest
+from causalfairness.invariance.scores import Judged, effect_of
+from causalfairness.invariance.tails import log_f_tail
+from causalfairness.tables.frames import column_from
+
+Array = NDArray[np.float64]
+PARITY = Claim(
+    "demographic parity (Welch)",
+    depends="differ between groups",
+    silent="consistent with no difference between groups",
+)
+OPPORTUNITY = Claim(
+    "equal opportunity (Welch)",
+    depends="differ between groups among people with the favorable outcome",
+    silent="consistent with no difference between groups among people with the favorable outcome",
+)
+ABOUT = "differences that features explain count too: this is not a test of invariance"
+FLAT = (
+    "some groups get one and the same prediction throughout; their spread was taken from all groups"
+)
+SPLIT = (
+    "predictions never vary within groups; the p-value is the chance that random groups would fall "
+    "together with them"
+)
+
+
+def demographic_parity_test(predictions: Any, group: Any, *, level: float = 0.95) -> InvarianceTest:
+    """Do groups get different predictions on average?
+
+    >>> found = demographic_parity_test([0, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0],
+    ...                                 ["f"] * 8 + ["m"] * 8)
+    >>> round(float(found.p_value[0]), 2)
+    0.05
+    """
+    nothing = np.empty((len(column_from("group", group)), 0))
+    return _welch(read(predictions, group, nothing), PARITY, level)
+
+
+def equal_opportunity_test(
+    predictions: Any, group: Any, outcome: Any, *, favorable: Any = 1, level: float = 0.95
+) -> InvarianceTest:
+    """Do groups get different predictions on average, among people with the favorable outcome?
+
+    >>> y, a = np.tile([1, 0], 20), np.repeat(["f", "m"], 20)
+    >>> found = equal_opportunity_test((np.arange(40) % 3 == 0) & (a == "m"), a, y)
+    >>> found.n, round(float(found.p_value[0]), 2)
+    (20, 0.08)
+    """
+    nothing = np.empty((len(column_from("group", group)), 0))
+    brought = read(predictions, group, nothing)
+    column = column_from("outcome", outcome)
+    if len(column) != len(brought):
+        raise InvarianceError(
+            f"the outcome has {len(column):,} rows, the group {len(brought):,}; row i must be the "
+            "same person in both"
+        )
+    levels = column.levels()
+    wanted = str(favorable) if not column.is_number else float(favorable)
+    if wanted not in levels.values:
+        there = ", ".join(map(repr, levels.values[:5]))
+        raise InvarianceError(f"nobody has the outcome {favorable!r}; there are {there}")
+    kept = np.flatnonzero(levels.codes == levels.values.index(wanted))
+    names = np.array(brought.levels, dtype=object)[brought.group[kept]].tolist()
+    present, codes = read_group(names)
+    part = Brought(brought.models, brought.predictions[kept], present, codes, nothing[kept])
+    return _welch(part, OPPORTUNITY, level)
+
+
+def _welch(brought: Brought, claim: Claim, level: float) -> InvarianceTest:
+    groups = [brought.predictions[brought.group == at] for at in range(len(brought.levels))]
+    sizes = np.array([len(each) for each in groups], dtype=float)
+    means = np.stack([each.mean(axis=0) for each in groups])
+    variances = np.stack([each.var(axis=0, ddof=1) * (np.ptp(each, axis=0) > 0) for each in groups])
+    f, between, within, notes = _variance_ratio(sizes, means, variances)
+    split = (variances == 0).all(axis=0)
+    apart = np.ptp(means, axis=0) > 0
+    by_chance = float(gammaln(sizes + 1).sum() - gammaln(sizes.sum() + 1))
+    log_p = np.where(split, np.where(apart, by_chance, 0.0), log_f_tail(f, between, within))
+    if (split & apart).any():
+        notes = (*notes, SPLIT)
+    shares = np.repeat((sizes / sizes.sum())[:, None], len(brought), axis=1)
+    expected = np.repeat(means[:, None], len(brought), axis=1)
+    size = effect_of([Judged(brought.predictions, brought.group, expected, shares)])
+    return InvarianceTest(
+        claim=claim,
+        models=brought.models,
+        groups=brought.levels,
+        statistic=np.where(split, 0.0, np.sqrt(f)),
+        log_p_value=log_p,
+        effect=size.value,
+        standard_error=size.error,
+        score=size.score,
+        noise=size.noise,
+        n=len(brought),
+        level=level,
+        assumptions=("people are independent draws",),
+        notes=(ABOUT, *notes),
+    )
+
+
+class _Ratio(NamedTuple):
+    f: Array
+    between: float
+    within: Array
+    notes: tuple[str, ...]
+
+
+def _variance_ratio(sizes: Array, means: Array, variances: Array) -> _Ratio:
+    """Welch's F and its degrees of freedom; with two groups the square of Welch's t."""
+    pooled = ((sizes - 1) @ variances) / (sizes.sum() - len(sizes))
+    flat = (variances == 0) & (pooled > 0)
+    notes = (FLAT,) if len(sizes) > 2 and flat.any() else ()
+    if len(sizes) == 2:
+        parts = variances / sizes[:, None]
+        total = np.where(pooled > 0, parts.sum(axis=0), 1.0)
+        within = total**2 / np.maximum((parts**2 / (sizes - 1)[:, None]).sum(axis=0), 1e-300)
+        return _Ratio((means[1] - means[0]) ** 2 / total, 1.0, np.maximum(within, 1.0), notes)
+    spread = np.where(flat, pooled, variances)
+    weights = sizes[:, None] / np.where(pooled > 0, spread, 1.0)
+    share = weights / weights.sum(axis=0)
+    center = (share * means).sum(axis=0)
+    others = len(sizes) - 1
+    uneven = ((1 - share) ** 2 / (sizes - 1)[:, None]).sum(axis=0)
+    scale = 1 + 2 * (others - 1) / (others * (others + 2)) * uneven
+    f = (weights * (means - center) ** 2).sum(axis=0) / others / scale
+    return _Ratio(f, float(others), others * (others + 2) / (3 * uneven), notes)

@@ -1,0 +1,159 @@
+"""What was brought? Predictions of one or many models, a group per person, and features.
+
+Predictions are numbers: scores, chances, or decisions as 0 and 1, one column per model. Features
+that are words get one column per word. Nothing is filled or dropped: missing values are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.errors import (
+    ColumnTypeError,
+    InvarianceError,
+    MissingValuesError,
+    TooFewRowsError,
+)
+from causalfairness.tables import Column
+from causalfairness.tables.frames import column_from, frame_rows
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+MOST_GROUPS = 20
+MOST_WORDS = 100  # in one feature
+FEWEST = 8  # people of a group: four to learn from and four to judge by
+
+
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """Which predictions, groups and features are compared? One row per person."""
+
+    models: tuple[str, ...]
+    predictions: Array  # (people, models)
+    levels: tuple[str, ...]  # names of the groups
+    group: Codes
+    features: Array  # (people, columns)
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+def read(predictions: Any, group: Any, features: Any) -> Brought:
+    """What was brought, as arrays?
+
+    >>> read([0.2, 0.9] * 8, ["f", "m"] * 8, np.zeros((16, 1))).levels
+    ('f', 'm')
+    """
+    models, scores = read_predictions(predictions)
+    levels, codes = read_group(group)
+    columns = _read_features(features, len(codes))
+    _check_lengths(predictions=len(scores), group=len(codes), features=len(columns))
+    return Brought(models, scores, levels, codes, columns)
+
+
+def read_predictions(predictions: Any) -> tuple[tuple[str, ...], Array]:
+    """What are the models called, and what do they predict? (people, models).
+
+    >>> read_predictions(np.zeros((2, 2)))[0]
+    ('model 1', 'model 2')
+    """
+    columns = _columns_of(predictions, "model")
+    if columns is None:
+        columns = [column_from("the model", predictions)]
+    for column in columns:
+        if not column.is_number:
+            raise ColumnTypeError(
+                f"{column.name} holds words ({', '.join(map(repr, column.labels[:3]))}); "
+                "predictions are compared as numbers: pass scores, or decisions as 0 and 1"
+            )
+        _check_known(column)
+    if not columns:
+        raise InvarianceError("there are no predictions to test; pass one column per model")
+    names = tuple(column.name for column in columns)
+    return names, np.hstack([_numbers(column) for column in columns])
+
+
+def read_group(group: Any) -> tuple[tuple[str, ...], Codes]:
+    """Which groups are there, and which one does each person belong to?
+
+    >>> read_group([2, 1] * 8)[0]
+    ('1', '2')
+    """
+    column = column_from("group", group)
+    _check_known(column)
+    found = column.levels()
+    levels = tuple(
+        f"{value:g}" if isinstance(value, float) else str(value) for value in found.values
+    )
+    if len(levels) > MOST_GROUPS:
+        raise InvarianceError(
+            f"the group has {len(levels):,} different values, at most {MOST_GROUPS} can be "
+            "compared; cut a continuous attribute into bins first, for instance with numpy.digitize"
+        )
+    if len(levels) < 2:
+        raise InvarianceError(f"everyone is of the group {levels[0]}; two groups are needed")
+    sizes = np.bincount(found.codes)
+    if sizes.min() < FEWEST:
+        raise TooFewRowsError(
+            f"the group {levels[int(sizes.argmin())]} has {sizes.min()} people; at least {FEWEST} "
+            "are needed, half to learn from and half to judge by: merge small groups or leave them "
+            "out"
+        )
+    return levels, found.codes
+
+
+def _read_features(features: Any, rows: int) -> Array:
+    columns = _columns_of(features, "feature")
+    if columns is None:
+        columns = [column_from("feature", features)]
+    parts = [np.empty((rows, 0))] if not columns else []
+    for column in columns:
+        _check_known(column)
+        parts.append(_numbers(column))
+    return np.hstack(parts)
+
+
+def _columns_of(values: Any, what: str) -> list[Column] | None:
+    """The columns of a matrix or a frame; None for a plain list of values."""
+    if isinstance(values, np.ndarray) and values.ndim == 2:
+        return [column_from(f"{what} {at + 1}", values[:, at]) for at in range(values.shape[1])]
+    if isinstance(values, np.ndarray) and values.ndim > 2:
+        raise InvarianceError(
+            f"there are {values.ndim} dimensions; pass one row per person and one column per {what}"
+        )
+    if isinstance(values, np.ndarray | list | tuple) or not hasattr(values, "columns"):
+        return None
+    rows = frame_rows(values, [])
+    return [rows.read(name) for name in rows.frame.columns]
+
+
+def _numbers(column: Column) -> Array:
+    if column.values is not None:
+        return column.values[:, None]
+    if len(column.labels) > MOST_WORDS:
+        raise ColumnTypeError(
+            f"{column.name} has {len(column.labels):,} different words, at most {MOST_WORDS} can "
+            "be told apart; leave out names and numbers of people, and merge rare categories"
+        )
+    return np.asarray(column.codes[:, None] == np.arange(len(column.labels)), dtype=float)
+
+
+def _check_known(column: Column) -> None:
+    missing = int(column.is_missing.sum())
+    if missing:
+        raise MissingValuesError(
+            f"{column.name} is missing for {missing:,} of {len(column):,} people; fill or leave "
+            "out these rows first, in predictions, group and features alike"
+        )
+    if column.values is not None and not np.isfinite(column.values).all():
+        raise ColumnTypeError(f"{column.name} holds infinite values; numbers must be finite")
+
+
+def _check_lengths(**lengths: int) -> None:
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
+        raise InvarianceError(f"rows do not match ({found}); row i must be the same person in all")

@@ -1,0 +1,204 @@
+"""Do tests reject the models whose predictions change with the group? Log p against agreement.
+
+One small panel per test, all with the same axes. A dot is a model: to the right its predictions
+stay the same in the other group (the expected counterfactual agreement, known where counterfactual
+predictions are), further down it is harder to reconcile with invariance. Filled dots lie below the
+dashed line, the level of the test. A test that asks the right question has its dots on a rising
+band. P-values are spaced by the root of their logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil, log
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from causalfairness.invariance import InvarianceTest
+from causalfairness.plots.canvas import (
+    INCH,
+    LINE,
+    SMALL,
+    axes_or_new,
+    clean,
+    footnote,
+    footnote_height,
+    points_across,
+    remember,
+    round_ticks,
+)
+from causalfairness.plots.captions import brief, percentage
+from causalfairness.plots.lettering import fit, written
+from causalfairness.plots.numbers import drawn
+from causalfairness.plots.theme import LIGHT, Theme
+
+Array = NDArray[np.float64]
+WIDTH, MARGIN, PANEL = 6.4, 0.9, 2.3  # inches
+ACROSS, MOST = 3, 9  # panels
+BETWEEN = 0.06  # of the width of the picture, between panels
+MARKED = (1.0, 0.05, 1e-3, 1e-10, 1e-30, 1e-100, 1e-300)  # p-values that may be written
+APART = 0.09  # of the height of a panel, between two of them
+
+
+def invariance(
+    found: Mapping[str, InvarianceTest],
+    agreement: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    theme: Theme = LIGHT,
+    caption: bool = False,
+) -> Axes:
+    """Which tests reject the models that change with the group? Up to nine tests of one pool.
+
+    `agreement` holds one number per model, as `expected_counterfactual_agreement` gives it.
+
+    >>> from matplotlib.figure import Figure
+    >>> import causalfairness as cf
+    >>> rng = np.random.default_rng(0)
+    >>> z, a = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    >>> scores = np.column_stack([z[:, 0], z[:, 0] + a])
+    >>> found = {"projected": cf.invariance_test(scores, a, z)}
+    >>> ax = cf.plots.invariance(found, [1.0, 0.5], Figure(layout="constrained").subplots())
+    >>> [panel.get_title(loc="left") for panel in ax.child_axes]
+    ['projected']
+    """
+    agreed = _agreement(found, agreement)
+    words = invariance_caption(found, agreement)
+    levels = {test.level for test in found.values()}
+    note = words if caption else f"Dots: models; filled: p at most {_level(max(levels))} (dashed)."
+    columns = min(len(found), ACROSS)
+    rows = ceil(len(found) / columns)
+    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
+    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + PANEL * rows + more)
+    clean(ax, theme, lines="y")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    lowest = min(float(test.log_p_value.min()) for test in found.values())
+    for nth, (name, test) in enumerate(found.items()):
+        panel = _panel(ax, nth, rows, columns, name, theme)
+        _set_range(panel, agreed, lowest, theme, left=nth % columns == 0)
+        if nth + columns < len(found):
+            panel.set_xticklabels([])
+        _draw(panel, test, agreed, theme)
+    width = points_across(ax)[0]
+    title = fit(
+        "p-value, by how often predictions agree with those in another group", theme, width=width
+    )
+    ax.set_title(title, loc="left", pad=10, **written(theme, color=theme.muted))
+    footnote(ax, note, theme, width=width, below=2 * theme.size)
+    remember(ax, title="Tests of invariance against agreement", caption=words)
+    return ax
+
+
+def invariance_caption(found: Mapping[str, InvarianceTest], agreement: ArrayLike) -> str:
+    """Which sentence does the picture of several tests support?
+
+    >>> import causalfairness as cf
+    >>> rng = np.random.default_rng(0)
+    >>> z, a = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    >>> scores = np.column_stack([z[:, 0], z[:, 0] + a])
+    >>> print(invariance_caption({"projected": cf.invariance_test(scores, a, z)}, [1.0, 0.5]))
+    2 models, whose predictions agree with those in another group between 50% and 100% of the time.
+    Rejected at the 95% level, each model on its own: projected 0 of 1 that always agree and 1 of 1
+    others, under the stated assumptions of each test.
+    """
+    agreed = _agreement(found, agreement)
+    steady = agreed == 1
+    sentences = [
+        f"{len(agreed)} models, whose predictions agree with those in another group between "
+        f"{100 * agreed.min():.3g}% and {100 * agreed.max():.3g}% of the time."
+    ]
+    told = [
+        f"{brief(name)} {int((_below(test) & steady).sum())} of {int(steady.sum())} that always "
+        f"agree and {int((_below(test) & ~steady).sum())} of {int((~steady).sum())} others"
+        for name, test in found.items()
+    ]
+    levels = " or ".join(sorted({percentage(test.level) for test in found.values()}))
+    rejected = f"Rejected at the {levels} level, each model on its own: {'; '.join(told)}"
+    return " ".join([*sentences, f"{rejected}, under the stated assumptions of each test."])
+
+
+def _agreement(found: Mapping[str, InvarianceTest], agreement: ArrayLike) -> Array:
+    agreed = np.asarray(agreement, dtype=float).reshape(-1)
+    if not 1 <= len(found) <= MOST:
+        raise ValueError(f"there are 1 to {MOST} tests in a picture; got {len(found)}")
+    for name, test in found.items():
+        if len(test.models) != len(agreed):
+            raise ValueError(
+                f"{name} tested {len(test.models)} models, agreement is given for {len(agreed)}; "
+                "all tests must be of the same pool"
+            )
+    if not np.all((agreed >= 0) & (agreed <= 1)):
+        raise ValueError("agreement must lie between 0 and 1")
+    return agreed
+
+
+def _below(test: InvarianceTest) -> NDArray[np.bool_]:
+    return np.asarray(test.log_p_value <= log(1 - test.level))
+
+
+def _level(level: float) -> str:
+    return f"{1 - level:.3g}"
+
+
+def _panel(ax: Axes, nth: int, rows: int, columns: int, name: str, theme: Theme) -> Axes:
+    across, high = points_across(ax)
+    width, height = (1 - BETWEEN * (columns - 1)) / columns, 1 / rows
+    row, column = divmod(nth, columns)
+    head = (LINE * SMALL * theme.size + 8) / high
+    bottom = 1 - (row + 1) * height + (APART * height if row + 1 < rows else 0.0)
+    space = height - head - (APART * height if row + 1 < rows else 0.0)
+    panel = ax.inset_axes((column * (width + BETWEEN), bottom, width, max(space, 0.1 * height)))
+    clean(panel, theme, lines="y")
+    size = SMALL * theme.size
+    told = fit(name, theme, width=width * across, size=size, bold=True)
+    panel.set_title(told, loc="left", pad=6, **written(theme, size=size, bold=True))
+    return panel
+
+
+def _set_range(panel: Axes, agreed: Array, lowest: float, theme: Theme, *, left: bool) -> None:
+    """The same axes for all panels, written at the left only."""
+    panel.set_yscale("function", functions=(_root, _square))
+    panel.set_ylim(1.1 * min(lowest, log(0.01)) - 0.5, 0.08)
+    low = min(float(agreed.min()), 0.98)
+    room = 0.06 * (1 - low)
+    panel.set_xlim(low - room, 1 + room)
+    style = written(theme, color=theme.muted, size=SMALL * theme.size)
+    shown = [p for p in MARKED if log(p) >= 1.1 * min(lowest, log(0.01))]
+    shown = shown if len(shown) < 6 else [p for p in shown if p != MARKED[2]]
+    words = [drawn(f"{p:g}") if left else "" for p in shown]
+    panel.set_yticks([log(p) for p in shown], words, **style)
+    panel.minorticks_off()
+    ticks = round_ticks(low, 1.0, 4)
+    panel.set_xticks(ticks, [drawn(f"{tick:g}") for tick in ticks], **style)
+
+
+def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> None:
+    border = log(1 - test.level)
+    panel.axhline(border, color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
+    for below in (False, True):
+        chosen = _below(test) == below
+        if not chosen.any():
+            continue  # nothing, drawn outside of its panel, would take up room at the corner
+        panel.plot(
+            agreed[chosen],
+            test.log_p_value[chosen],
+            linestyle="",
+            marker="o",
+            markersize=0.4 * theme.size,
+            markeredgewidth=0.9,
+            markeredgecolor=theme.indirect,
+            markerfacecolor=theme.indirect if below else theme.background,
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def _root(values: Array) -> Array:
+    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
+
+
+def _square(values: Array) -> Array:
+    return np.asarray(np.sign(values) * np.square(values))
