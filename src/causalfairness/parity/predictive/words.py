@@ -22,9 +22,9 @@ def sentences_about(found: PredictiveParity, level: float) -> tuple[str, ...]:
             f"{_signed(causal, level, places, 'what they would have been')} as {found.reference}."
         )
         said.append(
-            f"Reverse-causal (Term II): had all of them been {found.reference}, people of "
-            f"{found.comparison} would be {_signed(reverse, level, places, 'the others')} with the "
-            f"same {found.score}."
+            f"Reverse-causal (Term II): had {found.comparison} been {found.reference}, their "
+            f"outcomes would be {_signed(reverse, level, places, f'those of {found.reference}')} "
+            f"with the same {found.score}."
         )
         if _apart(causal, level) and _apart(reverse, level) and causal.value * reverse.value < 0:
             kept = found.ppm.integrated.value
