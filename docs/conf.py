@@ -32,6 +32,7 @@ GALLERY = (
     "plot_predictive_parity.py",
     "plot_frontier.py",
     "plot_invariance.py",
+    "plot_sensitivity.py",
 )
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

@@ -343,7 +343,7 @@ def test_weights_of_overlapping_groups_average_one():
         pair = open_table(world.draw(2_000, seed=20)).rows(world.model, "outcome").pair(world.model)
         sample = sample_of(pair, pair.outcome)
         fold = assign_folds(sample.group, 5, np.random.default_rng(0))
-        nuisance = fit_nuisance(sample, DoublyRobust()._candidates(pair, 0), fold, workers=1)
+        nuisance = fit_nuisance(sample, DoublyRobust().candidates(pair, 0), fold, workers=1)
         averages = [strain.average for strain in one_step(sample, nuisance, Guard()).strains]
         assert min(averages) > 0.7, name
         assert max(averages) < 1.4, name

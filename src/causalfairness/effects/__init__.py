@@ -3,6 +3,7 @@
 from causalfairness.effects.decomposition import Decomposition
 from causalfairness.effects.diagnostics import Diagnostics, LearnerLoss, Overlap
 from causalfairness.effects.effect import Basis, Effect
+from causalfairness.effects.second_moments import SecondMoments
 from causalfairness.effects.table import EffectTable
 from causalfairness.effects.world_means import Estimate, WorldMeans
 
@@ -15,5 +16,6 @@ __all__ = [
     "Estimate",
     "LearnerLoss",
     "Overlap",
+    "SecondMoments",
     "WorldMeans",
 ]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects.diagnostics import Diagnostics
 from causalfairness.effects.effect import Basis, Effect
+from causalfairness.effects.second_moments import SecondMoments
 
 Array = NDArray[np.float64]
 Told = Literal[0, 1]
@@ -102,7 +103,8 @@ class Estimate:
 
     `raw_gap` is the plain difference of the two groups' means. Where the estimator speaks for
     common support only, or misses the group means, it differs from mu[1,1,1] - mu[0,0,0], and
-    `remainder` says what the difference is called.
+    `remainder` says what the difference is called. `second_moments` are those of the weights and
+    residuals, of an estimator that has them: what a hidden cause could do depends on them.
 
     >>> Estimate.__dataclass_fields__["remainder"].default
     'outside_support'
@@ -112,6 +114,7 @@ class Estimate:
     raw_gap: Effect
     diagnostics: Diagnostics
     remainder: Literal["outside_support", "misfit"] = "outside_support"
+    second_moments: SecondMoments | None = None
 
 
 def pool(values: Array, spreads: Array, share: float, share_spread: Array) -> tuple[Array, Array]:

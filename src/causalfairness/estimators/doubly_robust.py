@@ -21,6 +21,7 @@ from causalfairness.effects import (
     Estimate,
     LearnerLoss,
     Overlap,
+    SecondMoments,
     WorldMeans,
 )
 from causalfairness.estimators.cross_fitting import assign_folds
@@ -105,12 +106,10 @@ class DoublyRobust:
         memory: list[Fitted] = [{} for _ in range(self.repeats)]
         estimates = []
         for pair in [reading.pair(model) for reading in readings]:  # all are checked at first
-            assert pair.outcome is not None
-            check_means(self.outcome, binary=pair.is_binary, what="the outcome")
-            sample = sample_of(pair, pair.outcome)
+            sample = self.sample(pair)
             found = repeat_one_step(
                 sample,
-                self._candidates(pair, seed),
+                self.candidates(pair, seed),
                 Guard(self.clip),
                 folds=self.folds,
                 repeats=self.repeats,
@@ -121,7 +120,14 @@ class DoublyRobust:
             estimates.append(assemble(pair, sample, found, name=str(self), seed=seed))
         return estimates
 
-    def _candidates(self, pair: RowPair, seed: int) -> Candidates:
+    def sample(self, pair: RowPair) -> Sample:
+        """What do the models learn from?"""
+        assert pair.outcome is not None
+        check_means(self.outcome, binary=pair.is_binary, what="the outcome")
+        return sample_of(pair, pair.outcome)
+
+    def candidates(self, pair: RowPair, seed: int) -> Candidates:
+        """Which learners compete for each kind of nuisance?"""
         c = pair.confounders.shape[1]
         both = c + pair.mediators.shape[1]
         nested = self.nested
@@ -249,7 +255,8 @@ def assemble(pair: RowPair, sample: Sample, found: Repeated, *, name: str, seed:
         assumptions=ASSUMPTIONS,
         notes=notes,
     )
-    return Estimate(means, raw_gap, diagnostics)
+    moments = SecondMoments.average([run.second_moments for run in found.runs])
+    return Estimate(means, raw_gap, diagnostics, second_moments=moments)
 
 
 def summarise(

@@ -31,7 +31,7 @@ from causalfairness.estimators.learners import (
     classifiers,
     regressors,
 )
-from causalfairness.estimators.nuisance import Candidates
+from causalfairness.estimators.nuisance import Candidates, Sample
 from causalfairness.estimators.one_step import Guard
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
@@ -90,16 +90,10 @@ class KnownModel:
     ) -> Estimate:
         """What are the twelve world means of the model's predictions?"""
         pair = reading.pair(model)
-        known = np.stack([evaluate(self.predict, pair.features(g), model) for g in (0, 1)])
-        predicted = np.where(pair.group == 1, known[1], known[0])
-        self._check(pair, predicted)
-        sample = sample_of(pair, predicted, known)
-        c = pair.confounders.shape[1]
-        learners = given(self.nested, regressors(c, seed))
-        candidates = Candidates(given(self.group, classifiers(c, seed)), (), (), learners, learners)
+        sample = self.sample(pair)
         found = repeat_one_step(
             sample,
-            candidates,
+            self.candidates(pair, seed),
             Guard(self.clip),
             folds=self.folds,
             repeats=self.repeats,
@@ -107,6 +101,20 @@ class KnownModel:
             seed=seed,
         )
         return assemble(pair, sample, found, name=str(self), seed=seed)
+
+    def sample(self, pair: RowPair) -> Sample:
+        """What would the model say about everyone, told either group?"""
+        told = (evaluate(self.predict, pair.features(g), pair.model) for g in (0, 1))
+        known = np.stack([*told])
+        predicted = np.where(pair.group == 1, known[1], known[0])
+        self._check(pair, predicted)
+        return sample_of(pair, predicted, known)
+
+    def candidates(self, pair: RowPair, seed: int) -> Candidates:
+        """Which learners compete for what is left to learn?"""
+        c = pair.confounders.shape[1]
+        learners = given(self.nested, regressors(c, seed))
+        return Candidates(given(self.group, classifiers(c, seed)), (), (), learners, learners)
 
     def __str__(self) -> str:
         name = getattr(self.predict, "__qualname__", type(self.predict).__name__)

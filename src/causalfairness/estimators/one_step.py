@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects.second_moments import SecondMoments, StageArrays, second_moments
 from causalfairness.effects.world_means import pool
 from causalfairness.errors import OverlapError
 from causalfairness.estimators.learners import FLOOR
@@ -70,6 +71,7 @@ class OneStep(NamedTuple):
     values: Array  # (2, 2, 3)
     spreads: Array  # (2, 2, 3, n)
     strains: tuple[Strain, ...]
+    second_moments: SecondMoments
 
 
 def density_ratio(p: Array, share: Array, *, to: int, of: int) -> Array:
@@ -124,7 +126,37 @@ def one_step(sample: Sample, nuisance: Nuisance, guard: Guard) -> OneStep:
         values[i, j, k], spreads[i, j, k] = terms.mean(i, j, k, strains)
     share = float(terms.share[1])
     share_spread = terms.weights * (sample.group - share) / terms.weights.sum()
-    return OneStep(*pool(values, spreads, share, share_spread), tuple(strains))
+    pooled = pool(values, spreads, share, share_spread)
+    moments = second_moments(
+        stage_arrays(sample, nuisance, guard),
+        counted_in_groups(sample),
+        without_mediators=not sample.has_mediators,
+    )
+    return OneStep(*pooled, tuple(strains), moments)
+
+
+def counted_in_groups(sample: Sample) -> Array:
+    """How much does a row count in each group? (2, n), with a total of 1."""
+    weights = np.ones(len(sample)) if sample.weights is None else sample.weights
+    return np.asarray(weights * (sample.group == np.array([[0], [1]])) / weights.sum())
+
+
+def stage_arrays(sample: Sample, nuisance: Nuisance, guard: Guard) -> StageArrays:
+    """What does each row count, and what do the models leave unexplained of it? (methods §12)
+
+    Weights are cut as those of the means are, and average 1 over all rows.
+    """
+    terms = _Terms(sample, nuisance, guard)
+    weights = np.stack([terms.alpha(*world) for world in product((0, 1), repeat=3)])
+    own = np.stack([nuisance.nested[g, g] for g in (0, 1)])
+    left = sample.outcome - nuisance.outcome
+    rest = nuisance.outcome - np.swapaxes(nuisance.nested, 0, 1)  # by j, then i
+    whole = sample.outcome - own
+    if sample.known is not None:  # the prediction is what the model says: nothing is left
+        left, whole = np.zeros_like(left), nuisance.outcome - own
+        if not sample.has_mediators:
+            rest, whole = np.zeros_like(rest), left  # plain averages of the model are exact
+    return StageArrays(weights.reshape(2, 2, 2, -1), left**2, rest, whole**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +197,13 @@ class _Terms:
             ratio = self._ratio_m(i, j) * self._ratio_c(j, k)
             parts.append(self._weighted(y - q, ratio, world, i, strains))
         return sum(value for value, _ in parts), np.sum([spread for _, spread in parts], axis=0)
+
+    def alpha(self, i: int, j: int, k: int) -> Array:
+        """What a row of group i counts in mu[i, j, k], with mean 1 over all rows."""
+        inside = self.sample.group == i
+        ratio = self._ratio_m(i, j) * self._ratio_c(j, k)
+        counted = inside * np.minimum(ratio, self.guard.level(int(inside.sum())))
+        return np.asarray(counted * (self.weights.sum() / (self.weights @ counted)))
 
     def _ratio_c(self, j: int, k: int) -> Array:
         """P(c | k) / P(c | j): mean 1 over group j."""

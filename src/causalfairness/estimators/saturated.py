@@ -18,6 +18,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects.second_moments import SecondMoments, StageArrays, second_moments
 from causalfairness.estimators.within_cells import (
     Moments,
     covariance,
@@ -77,6 +78,28 @@ class Saturated:
     def group_weight(self) -> Array:
         """How much does each group weigh?"""
         return np.asarray(self.weight.sum(axis=-1), dtype=float)
+
+    @property
+    def counted(self) -> Array:
+        """What share of all people is in each group and profile? (2, profiles)"""
+        return np.asarray(self.weight / self.weight.sum())
+
+    def weights_of(self, i: int, j: int, k: int) -> Array:
+        """By how much does a row of group i count in mu[i, j, k]? Mean 1 over the group."""
+        to_j = ratio(self.weight[j], self.weight[i])
+        to_k = ratio(self.stratum_weight[k], self.stratum_weight[j])[self.stratum]
+        return to_j * to_k * float(self.group_weight[i] / self.group_weight[k])
+
+    def stage_arrays(self, within: Array) -> StageArrays:
+        """What does each profile count, and what is left unexplained in it? (methods §12)
+
+        `within` (2, profiles) is the mean of (y - Q)^2.
+        """
+        weights = np.stack([self.weights_of(*world) for world in product((0, 1), repeat=3)])
+        weights = weights.reshape(2, 2, 2, -1) / self.counted.sum(axis=1)[:, None, None, None]
+        between = self.outcome - np.swapaxes(self.nested, 0, 1)[..., self.stratum]  # by j, then i
+        own = np.stack([between[g, g] for g in (0, 1)])
+        return StageArrays(weights, within, between, within + own**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +172,23 @@ class CellPieces:
 
     def weights(self, i: int, j: int, k: int) -> Array:
         """By how much does a row of group i count in mu[i, j, k]? One per profile, mean 1."""
-        sat = self.saturated
-        to_j = ratio(sat.weight[j], sat.weight[i])
-        to_k = ratio(sat.stratum_weight[k], sat.stratum_weight[j])[sat.stratum]
-        return to_j * to_k * float(sat.group_weight[i] / sat.group_weight[k])
+        return self.saturated.weights_of(i, j, k)
+
+    def second_moments(self) -> SecondMoments:
+        """What are the second moments of weights and residuals?"""
+        arrays = self.saturated.stage_arrays(self.residual_squares())
+        without = not self.pair.model.mediators
+        return second_moments(arrays, self.saturated.counted, without_mediators=without)
+
+    def residual_squares(self) -> Array:
+        """What is the mean of (y - Q)^2 in each group and profile? Small cells borrow."""
+        sums, at = self._cells[0], self._cells[1:]
+        away = ratio(sums.wy, sums.w) - self.saturated.outcome[at]
+        squares = shrunk_covariance(Moments.of(sums), at[0]) + away**2
+        added, weight = np.zeros((2, *self.saturated.weight.shape))
+        np.add.at(added, at, sums.w * squares)
+        np.add.at(weight, at, sums.w)
+        return ratio(added, weight)
 
     def _influence(self, i: int, j: int, k: int) -> tuple[Array, Array]:
         sat = self.saturated

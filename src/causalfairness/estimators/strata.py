@@ -146,21 +146,29 @@ class Strata:
         pair = reading.cells.pair(model)
         check_sizes(pair)
         support = support_of(pair)
+        whole, pieces, guess = self._used(pair, support)
+        if self.replicates is None:
+            means, raw_gap = _closed_form(pair, pieces, whole)
+        else:
+            rng = np.random.default_rng(seed)
+            means, raw_gap = self._resampled(pair, pieces, whole, guess, rng, seed)
+        diagnostics = self._diagnostics(pair, support, pieces, reading.cuts)
+        remainder: Literal["misfit", "outside_support"]
+        remainder = "misfit" if self.smoothing else "outside_support"
+        return Estimate(means, raw_gap, diagnostics, remainder, pieces.second_moments())
+
+    def pieces(self, pair: CellPair) -> CellPieces:
+        """Which cells of two groups are in use, and what is each one's mean?"""
+        return self._used(pair, support_of(pair)).pieces
+
+    def _used(self, pair: CellPair, support: Support) -> Used:
         kept = self._kept(pair, support)
         weight = pair.by_profile(pair.sums.w)
         filled = self._filled(pair, weight, kept)
         everyone = np.ones(len(pair.stratum), dtype=bool)
         whole = _pieces(pair, everyone, Saturated(weight, filled.outcome, pair.stratum))
         pieces = _pieces(pair, kept, self._smoothed(whole.saturated, filled.guess, pair))
-        if self.replicates is None:
-            means, raw_gap = _closed_form(pair, pieces, whole)
-        else:
-            rng = np.random.default_rng(seed)
-            means, raw_gap = self._resampled(pair, pieces, whole, filled.guess, rng, seed)
-        diagnostics = self._diagnostics(pair, support, pieces, reading.cuts)
-        remainder: Literal["misfit", "outside_support"]
-        remainder = "misfit" if self.smoothing else "outside_support"
-        return Estimate(means, raw_gap, diagnostics, remainder)
+        return Used(whole, pieces, filled.guess)
 
     def _check_binned(self, model: StandardFairnessModel) -> None:
         for column in self.bins or {}:
@@ -337,6 +345,14 @@ class Filled(NamedTuple):
     """What is each group's mean in each profile, and what would be guessed without looking?"""
 
     outcome: Array
+    guess: Array
+
+
+class Used(NamedTuple):
+    """What do all cells say, what those in use, and what would be guessed without looking?"""
+
+    whole: CellPieces
+    pieces: CellPieces
     guess: Array
 
 

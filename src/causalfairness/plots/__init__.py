@@ -8,14 +8,20 @@ pyplot, so that a notebook shows it; nothing is ever shown or kept by force.
 from causalfairness.plots.bars import side_by_side
 from causalfairness.plots.captions import (
     forest_caption,
+    necessity_caption,
     side_by_side_caption,
     waterfall_caption,
 )
+from causalfairness.plots.frontier import frontier, frontier_caption
 from causalfairness.plots.group_calibration import calibration, calibration_caption
 from causalfairness.plots.group_rates import rates, rates_caption
 from causalfairness.plots.intervals import forest
+from causalfairness.plots.invariance import invariance, invariance_caption
+from causalfairness.plots.necessity import necessity
 from causalfairness.plots.peers import dossier, dossier_caption
+from causalfairness.plots.predictive import predictive_parity, predictive_parity_caption
 from causalfairness.plots.saving import save, to_svg
+from causalfairness.plots.sensitivity import sensitivity, sensitivity_caption
 from causalfairness.plots.steps import waterfall
 from causalfairness.plots.theme import DARK, LIGHT, Theme
 from causalfairness.plots.worlds import two_worlds, two_worlds_caption
@@ -30,9 +36,19 @@ __all__ = [
     "dossier_caption",
     "forest",
     "forest_caption",
+    "frontier",
+    "frontier_caption",
+    "invariance",
+    "invariance_caption",
+    "necessity",
+    "necessity_caption",
+    "predictive_parity",
+    "predictive_parity_caption",
     "rates",
     "rates_caption",
     "save",
+    "sensitivity",
+    "sensitivity_caption",
     "side_by_side",
     "side_by_side_caption",
     "to_svg",

@@ -95,6 +95,21 @@ def heading(ax: Axes, text: str, theme: Theme) -> None:
     ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + raised)
 
 
+def name_across(ax: Axes, text: str, theme: Theme) -> None:
+    """What is measured across? Said at the right, below the numbers."""
+    ax.annotate(
+        text,
+        (1, 0),
+        xycoords="axes fraction",
+        xytext=(0, -6 - LINE * SMALL * theme.size),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        annotation_clip=False,
+        **written(theme, color=theme.muted),
+    )
+
+
 def headline(ax: Axes, text: str, theme: Theme) -> None:
     """What is the one thing to see? In bold, above what is measured."""
     ax.set_title(text, loc="left", pad=26, **written(theme, size=1.2 * theme.size, bold=True))

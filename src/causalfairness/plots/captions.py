@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from causalfairness.effects import Decomposition, Effect, EffectTable
 from causalfairness.inference import Interval
+from causalfairness.parity import NecessityReport
 from causalfairness.plots.numbers import Unit, in_percent
 from causalfairness.plots.parts import COMPARABLE, paths_of, remainder_of
 from causalfairness.plots.rows import Names, rows_of
@@ -120,6 +121,21 @@ def side_by_side_caption(
     )
     under = _under([each.found for each in series])
     return " ".join([*sentences, caution, under[0].upper() + under[1:]])
+
+
+def necessity_caption(found: NecessityReport) -> str:
+    """Which sentences does the picture of business necessity support? Those of the report.
+
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female",
+    ...     outcome="two_year_recid", prediction="is_recid")
+    >>> found = cf.check_business_necessity(cf.datasets.load_compas(), model)
+    >>> print(necessity_caption(found))
+    The direct path is not allowed. The prediction's effect along it is ...
+    """
+    stated = "; ".join(found.assumptions)
+    return " ".join([*found.sentences(), f"Assumptions: {stated}." if stated else ""]).strip()
 
 
 def parts_of(series: Sequence[Series]) -> list[str]:

@@ -22,6 +22,7 @@ from causalfairness.plots.canvas import (
     clean,
     footnote,
     footnote_height,
+    name_across,
     points_across,
     remember,
     round_ticks,
@@ -74,7 +75,7 @@ def frontier(
     points = ", percentage points" if unit.percent else ""
     heading = fit(f"iPPM: gap in mean outcome at equal scores{points}", theme, width=across)
     ax.set_title(heading, loc="left", pad=10, **written(theme, color=theme.muted))
-    _name_across(ax, fit(f"SPM: gap in mean score{points}", theme, width=across), theme)
+    name_across(ax, fit(f"SPM: gap in mean score{points}", theme, width=across), theme)
     footnote(ax, note, theme, width=across, below=LINE * theme.size)
     remember(ax, title=f"Statistical against predictive parity: {found.what}", caption=words)
     return ax
@@ -276,19 +277,4 @@ def _in_points(
     return (
         float(np.interp(at[0], (left, right), (0, width))),
         float(np.interp(at[1], (bottom, top), (0, height))),
-    )
-
-
-def _name_across(ax: Axes, text: str, theme: Theme) -> None:
-    """What is measured across, below the numbers."""
-    ax.annotate(
-        text,
-        (1, 0),
-        xycoords="axes fraction",
-        xytext=(0, -6 - LINE * SMALL * theme.size),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        annotation_clip=False,
-        **written(theme, color=theme.muted),
     )

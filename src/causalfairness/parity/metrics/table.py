@@ -21,6 +21,8 @@ WORDS = (
     "remark",
     "allowed",
     "meaning",
+    "effect",
+    "confounder",
 )
 
 
