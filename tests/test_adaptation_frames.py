@@ -231,6 +231,7 @@ def test_a_column_that_others_follow_from_must_be_there(fitted, table):
         ({"resolving": ["age"]}, errors.RoleError, "'age', but 'sex' does not lead to it"),
         ({"resolving": "visits"}, errors.RoleError, r"write \['visits'\]"),
         ({"resolving": ["visit"]}, errors.UnknownNodeError, "visit"),
+        ({"resolving": iter(["visits"])}, errors.RoleError, "only once"),
         ({"protected": "hired"}, errors.RoleError, "no arrow out of 'hired'"),
         ({"protected": "race"}, errors.UnknownNodeError, "race"),
         ({"outcome": "sex"}, errors.RoleError, "cannot be the outcome"),

@@ -134,6 +134,18 @@ def test_crossing_quantiles_are_put_in_order_and_tails_go_on():
     assert 1 - ranks[2] == pytest.approx(0.2 / np.sqrt(3))
 
 
+def test_each_tail_goes_on_at_its_own_pace():
+    uneven = np.array([-1.0, 0.0, 10.0])
+    found = GridDistribution(
+        np.array([0.1, 0.5, 0.9]), lambda causes: np.tile(uneven, (len(causes), 1))
+    )
+    # 1 and 10 while the share beyond falls from 0.5 to 0.1, and so on down to 0.01
+    steps = np.log(10) / np.log(5)
+    none, asked = np.empty((2, 0)), np.array([0.01, 0.99])
+    assert found.quantile(none, asked) == pytest.approx([-1 - steps, 10 + 10 * steps])
+    assert found.rank(none, found.quantile(none, asked)) == pytest.approx(asked)
+
+
 def test_outer_quantiles_that_all_but_coincide_do_not_end_a_tail():
     close = norm.ppf(LEVELS)
     close[0], close[-1] = close[1] - 1e-12, close[-2] + 1e-12
@@ -206,6 +218,19 @@ def test_no_distribution_goes_beyond_what_was_seen():
     told = found.quantile(causes[:2] * 50, np.array([0.0, 1.0]))
     assert values.min() - 1 < told[0]
     assert told[1] < values.max() + 1
+
+
+@pytest.mark.parametrize("people", [40, 2_000])
+def test_no_distribution_takes_over_what_only_others_have(people):
+    rng = np.random.default_rng(3)
+    own, others = np.exp(rng.normal(size=people)), 100 + np.exp(2 * rng.normal(size=people))
+    edges = edges_of(np.concatenate([own, others, -others]))
+    none = np.empty((people, 0))
+    found = QuantileForest().fit(none, own, edges=edges, seed=0)
+    told = found.quantile(none[:3], np.array([0.0, 0.5, 1.0]))
+    # edges are halfway to other groups' values; ranks are known in single precision
+    assert told == pytest.approx([own.min(), np.median(own), own.max()], rel=0.02)
+    assert found.rank(none[:3], np.array([-5.0, own.max(), 90.0])) == pytest.approx([0, 1, 1])
 
 
 # --- steps ---------------------------------------------------------------------------------------

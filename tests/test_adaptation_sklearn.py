@@ -206,6 +206,11 @@ def test_features_and_parts_that_make_no_sense_are_refused(train):
         predictor(features=["group"]).fit(train)
     with pytest.raises(errors.ColumnNotFoundError, match="'m2'"):
         predictor(features=["m2"]).fit(train)
+    for senseless in ([], ["m1", "m1"]):
+        with pytest.raises(errors.RoleError, match="each once"):
+            predictor(features=senseless).fit(train)
+    with pytest.raises(errors.PathError, match="only once"):
+        predictor(keep=iter(["spurious"])).fit(train)
     with pytest.raises(errors.LearnerError, match="must be a FairAdapter"):
         cf.FairPredictor(LinearRegression(), LinearRegression()).fit(train)
     graph = cf.CausalGraph.parse("group -> {m1, y}")

@@ -87,6 +87,8 @@ def test_a_picture_is_drawn(tmp_path):
         (("--declare", "age: the court: because"), 2, "does not say which path"),
         (("--margin", "-0.1"), 2, "'--margin'"),
         (("--level", "95"), 2, "a level lies between 0 and 1"),
+        (("--level", "0.4"), 2, "level must lie between 0.5 and 1"),
+        (("--margin", "inf"), 2, "an effect may be without mattering, 0 or more"),
         (("--plot", "picture.txt"), 2, "expected .svg, .png, .pdf"),
         (("--mediators", "charge"), 3, "charge"),
         (("--estimator", "auto", "--empty-cells", "zero"), 2, "only --estimator strata has cells"),

@@ -139,6 +139,12 @@ def test_measures_are_those_of_a_calculation_by_hand():
     assert numbers["r2"] == pytest.approx(1 - 0.01 / np.var(score + [0.1, -0.1] * 4))
 
 
+def test_a_chance_of_one_half_is_a_yes():
+    score, yes = np.array([0.5, 0.2, 0.5, 0.2]), np.array([1.0, 0.0, 1.0, 0.0])
+    judged = judge(score, yes, np.array([0, 0, 1, 1], dtype=np.int8), bins=2, binary=True)
+    assert judged.values["accuracy"] == 1
+
+
 def test_a_bin_with_one_group_only_is_not_compared():
     score, group = np.arange(8.0), np.repeat([0, 0, 1, 1], 2).astype(np.int8)
     group[3] = 1
@@ -147,6 +153,10 @@ def test_a_bin_with_one_group_only_is_not_compared():
     assert judged.values["ippm"] == 5
     with pytest.raises(cf.errors.OverlapError, match="people of both groups"):
         judge(score, score, (score > 3).astype(np.int8), bins=4, binary=False)
+    with pytest.raises(cf.errors.OverlapError, match=r"8 values, each of one group.*bins=4"):
+        judge(score, score, (score % 2).astype(np.int8), bins=10, binary=False)
+    by_twos = judge(score, score, (score % 2).astype(np.int8), bins=4, binary=False)
+    assert by_twos.values["ippm"] == 1
 
 
 # --- two coordinates -----------------------------------------------------------------------------
@@ -350,6 +360,7 @@ def test_sets_that_mean_nothing_are_refused(allowed, words):
 
 PEOPLE = WORLD.draw(200, seed=0, frame="pandas")
 LACKING = PEOPLE.assign(c1=PEOPLE["c1"].where(PEOPLE["c1"] < 1))
+NAMELESS = PEOPLE.assign(group=PEOPLE["group"].where(np.arange(200) % 5 > 0))
 
 
 @pytest.mark.parametrize(
@@ -361,6 +372,7 @@ LACKING = PEOPLE.assign(c1=PEOPLE["c1"].where(PEOPLE["c1"] < 1))
         (PEOPLE, {"comparison": "red"}, {}, "GroupNotFoundError", "'red' has no rows"),
         (PEOPLE[:30], {}, {}, "TooFewRowsError", "rows, at least 10 are needed"),
         (LACKING, {}, {}, "MissingValuesError", "'c1' has"),
+        (NAMELESS, {"comparison": None}, {}, "MissingValuesError", "'group' has 40"),
         (PEOPLE.assign(y=1.0), {}, {}, "OutcomeError", "1 for everyone"),
         (PEOPLE.drop(columns="m1"), {}, {}, "ColumnNotFoundError", "m1"),
         (PEOPLE, {}, {"estimator": LogisticRegression()}, "LearnerError", "'y' is a number"),

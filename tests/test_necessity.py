@@ -115,12 +115,30 @@ def test_sentences_name_path_permission_size_groups_and_verdict(report):
     assert "fair" not in str(report).lower()
 
 
+def test_the_record_says_which_value_of_the_outcome_counts(report):
+    words = pa.array(np.where(np.asarray(PEOPLE[MODEL.outcome]) == 1, "again", "never"))
+    at = PEOPLE.column_names.index(MODEL.outcome)
+    told = PEOPLE.set_column(at, MODEL.outcome, words)
+    model = replace(MODEL, outcome_value="again")
+    found = cf.check_business_necessity(told, model, allowed=[COURT], margin=0.03)
+    assert found.to_dict()["what"] == f"{report.what} = again"
+    assert [path.difference.value for path in found] == pytest.approx(
+        [path.difference.value for path in report]
+    )
+
+
 def test_numbers_that_are_no_shares_are_written_as_they_are():
     wide = PEOPLE.drop(["p"]).append_column("p", pa.array(20.0 * np.asarray(PEOPLE["p"])))
     found = cf.check_business_necessity(wide, MODEL, margin=0.5)
     assert not found.in_points
     assert "points" not in " ".join(found.sentences())
     assert "further from zero than 0.5" in found.sentences()[0]
+
+
+def test_nothing_is_allowed_unless_it_is_said():
+    found = cf.check_business_necessity(PEOPLE, MODEL)
+    assert found.ledger.allowed == ()
+    assert not any(path.allowed for path in found)
 
 
 def test_the_report_prints_its_ledger_rows_and_assumptions(report):
@@ -130,7 +148,7 @@ def test_the_report_prints_its_ledger_rows_and_assumptions(report):
     assert "assumes: " in text
     assert text.splitlines()[1].split()[:3] == ["path", "allowed", "outcome"]
     assert "<table>" in report._repr_html_()
-    unnamed = cf.check_business_necessity(PEOPLE, MODEL)
+    unnamed = cf.check_business_necessity(PEOPLE, MODEL, allowed={"spurious"})
     assert "nobody is named who declared it necessary" in str(unnamed)
 
 

@@ -195,6 +195,11 @@ def test_a_score_of_few_values_has_one_bin_for_each():
     assert (found.drift.values == 0).all()
     assert "in the 10 values of the score" in found.diagnostics.estimator
     assert "not on the scale of the outcome" in str(found.diagnostics)
+    tenths = pa.compute.divide(compas["decile_score"], 10.0)  # their means are rounded
+    rounded = ask(compas.append_column("tenths", tenths), replace(model, prediction="tenths"))
+    assert rounded.drift.integrated.value == rounded.drift.integrated.standard_error == 0
+    assert rounded.drift.integrated_absolute.p_value == 1
+    assert rounded.ppm.values == pytest.approx(found.ppm.values)
     halves = ask(compas, model, bins=[4])
     assert [each.high for each in halves.bins] == [4, 10]
     nine = ask(compas, model, bins=9)
@@ -266,7 +271,8 @@ def test_other_groups_are_left_aside_and_everyone_else_is_a_comparison(people, s
         ({"counterfactual": "y_bleu"}, ColumnNotFoundError, "did you mean 'y_blue'"),
         ({"counterfactual": "y_blue", "refit": True}, RoleError, "Leave both out"),
         ({"counterfactual": "y_blue", "draws": 5}, RoleError, "draws=5"),
-        ({"counterfactual": "group"}, OutcomeError, "holds words such as 'blue'"),
+        ({"counterfactual": "w1"}, RoleError, "'w1', which has another role"),
+        ({"counterfactual": "score"}, RoleError, "'score', which has another role"),
         ({"missing": "ignore"}, MissingValuesError, "must be one of"),
     ],
 )
@@ -276,6 +282,8 @@ def test_what_cannot_be_asked_is_refused_with_what_to_do(people, settings, error
 
 
 def test_data_without_an_answer_are_refused(people):
+    with pytest.raises(OutcomeError, match="holds words such as 'blue'"):
+        ask(people.assign(color=people["group"]), MODEL, counterfactual="color")
     for changed, model, error, message in (
         (people.assign(score=1.0), MODEL, ConstantPredictionError, "is 1 for everyone"),
         (people.assign(y=1.0), MODEL, OutcomeError, "no gap to explain"),

@@ -148,6 +148,10 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         barred = {*adapter.protected_columns, outcome, *graph.descendants(outcome)}
         if self.features is None:
             return tuple(name for name in present if name in graph.nodes and name not in barred)
+        if not self.features or len(set(self.features)) < len(self.features):
+            raise RoleError(
+                f"features is {self.features!r}; expected the columns of the model, each once"
+            )
         for name in self.features:
             if name in barred:
                 raise RoleError(

@@ -110,7 +110,8 @@ class ForestDistribution:
             leaf = tree.leaves(seen)
             low += tree.below[leaf, at]
             high += tree.below[leaf, at + 1]
-        inside = (values - self.cuts[at]) / (self.cuts[at + 1] - self.cuts[at])
+        width = np.maximum(self.cuts[at + 1] - self.cuts[at], np.finfo(float).tiny)
+        inside = (values - self.cuts[at]) / width
         return np.asarray((low + np.clip(inside, 0, 1) * (high - low)) / len(self.trees))
 
     def quantile(self, causes: Array, ranks: Array) -> Array:
@@ -137,22 +138,27 @@ class ForestDistribution:
 def choose_cuts(edges: Array, values: Array, most: int = MOST_BINS) -> Array:
     """Where are values cut into bins? At all edges, or at some, closer together at the ends.
 
-    A value that many rows share keeps a bin to itself.
+    A value that many rows share keeps a bin to itself. Edges may be those of other groups' values:
+    the outermost bins are those of the lowest and the highest value here, and where a single row
+    has it they reach no further than that row.
 
-    >>> choose_cuts(np.arange(5.0), np.array([0.5, 2.5])).tolist()
-    [0.0, 1.0, 2.0, 3.0, 4.0]
+    >>> choose_cuts(np.arange(5.0), np.array([0.3, 0.5, 2.5])).tolist()
+    [0.0, 1.0, 2.0, 2.5]
     >>> len(choose_cuts(np.arange(1_001.0), np.arange(1_000) + 0.5)) <= 129
     True
     """
-    if len(edges) <= most + 1:
-        return edges
-    shares = (1 - np.cos(np.pi * np.arange(1, most) / most)) / 2
-    wanted = np.quantile(values, shares)
-    cell = np.searchsorted(edges, values, side="right") - 1
-    heavy = np.flatnonzero(np.bincount(np.maximum(cell, 0)) >= len(values) / most)
-    at = np.unique(np.concatenate([np.searchsorted(edges, wanted), heavy, heavy + 1]))
-    inner = at[(at > 0) & (at < len(edges) - 1)]
-    return np.asarray(edges[np.concatenate([[0], inner, [len(edges) - 1]])])
+    cell = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    rows = np.bincount(cell)
+    at = np.arange(len(edges))
+    if len(edges) > most + 1:
+        shares = (1 - np.cos(np.pi * np.arange(1, most) / most)) / 2
+        wanted = np.searchsorted(edges, np.quantile(values, shares))
+        heavy = np.flatnonzero(rows >= len(values) / most)
+        at = np.unique(np.concatenate([wanted, heavy, heavy + 1]))
+    first, last = cell.min(), cell.max()
+    low = values.min() if rows[first] == 1 else edges[first]
+    high = values.max() if rows[last] == 1 else edges[last + 1]
+    return np.concatenate([[low], edges[at[(at > first) & (at <= last)]], [high]])
 
 
 def _bins(cuts: Array, values: Array) -> NDArray[np.intp]:

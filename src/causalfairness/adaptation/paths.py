@@ -11,7 +11,7 @@ The direct path is always removed: keeping it means predicting from the group it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from causalfairness.errors import PathError
@@ -45,6 +45,8 @@ def keeping(
     """
     if isinstance(paths, str):
         raise PathError(f"paths is a set of names, got the text; write {{{paths!r}}}")
+    if isinstance(paths, Iterator):
+        raise PathError("paths can be read only once, and every fit reads them; give a set")
     between = _between(graph, protected, outcome)
     wanted: set[str] = set()
     names = set(paths)

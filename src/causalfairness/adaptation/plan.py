@@ -12,7 +12,7 @@ Descendants of the protected attribute are taken in causal order (methods §9):
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from causalfairness.errors import RoleError
@@ -110,6 +110,8 @@ def _checked(
 ) -> tuple[str, ...]:
     if isinstance(resolving, str):
         raise RoleError(f"resolving is a list of columns, got the text; write [{resolving!r}]")
+    if isinstance(resolving, Iterator):
+        raise RoleError("resolving can be read only once, and every fit reads it; give a list")
     wanted = set(resolving)
     graph.parents(wanted)  # refuses what is not in the graph
     name = ", ".join(map(repr, protected))

@@ -116,6 +116,7 @@ def necessity(
         for path in plot or ():
             check_goal(path, PICTURES, "--plot")
         allowed = [*_paths(listed(allow, "--allow")), *map(_declaration, declare or ())]
+        _check_rule(margin, level)
         method = estimator_of(estimator, empty_cells)
         _answer(file, roles, allowed, method, settings, as_json, plot or ())
 
@@ -138,6 +139,16 @@ def _paths(names: Sequence[str]) -> Sequence[str]:
                 f"{name!r} is no path; expected {', '.join(PATHS)}", param_hint="--allow"
             )
     return names
+
+
+def _check_rule(margin: float, level: float) -> None:
+    """Can verdicts be given with these? The library says why not."""
+    from causalfairness.parity.necessity.rules import EquivalenceRule
+
+    try:
+        EquivalenceRule(margin, level)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--margin, --level") from None
 
 
 def _declaration(text: str) -> Any:

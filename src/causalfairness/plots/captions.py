@@ -130,7 +130,7 @@ def necessity_caption(found: NecessityReport) -> str:
     >>> model = cf.StandardFairnessModel(
     ...     protected="sex", reference="Male", comparison="Female",
     ...     outcome="two_year_recid", prediction="is_recid")
-    >>> found = cf.check_business_necessity(cf.datasets.load_compas(), model)
+    >>> found = cf.check_business_necessity(cf.datasets.load_compas(), model, allowed={"spurious"})
     >>> print(necessity_caption(found))
     The direct path is not allowed. The prediction's effect along it is ...
     """

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import OutcomeError, OverlapError
 from causalfairness.parity.predictive.averages import Placed
-from causalfairness.parity.predictive.binning import bin_scores
+from causalfairness.parity.predictive.binning import Binning, bin_scores
 from causalfairness.tables.groups import Members
 
 Array = NDArray[np.float64]
@@ -55,10 +55,7 @@ def judge(score: Array, outcome: Array, group: Members, *, bins: int, binary: bo
     gaps = comparison - reference
     known = gaps[~np.isnan(gaps)]
     if not len(known):
-        raise OverlapError(
-            "no bin of the score holds people of both groups: there is no score to compare them "
-            "at. Use fewer bins"
-        )
+        raise OverlapError(_apart(binning))
     values = {
         "spm": float(score[group == 1].mean() - score[group == 0].mean()),
         "ippm": float(known.mean()),
@@ -66,6 +63,18 @@ def judge(score: Array, outcome: Array, group: Members, *, bins: int, binary: bo
     }
     good = _of_chances(score, outcome) if binary else _of_numbers(score, outcome)
     return Judged(values | good, len(gaps) - len(known))
+
+
+def _apart(binning: Binning) -> str:
+    """Why nobody can be compared, and what to do."""
+    text = "no bin of the score holds people of both groups: there is no score to compare them at"
+    if binning.values is None:
+        return f"{text}. Use fewer bins"
+    fewer = max(1, len(binning) // 2)
+    return (
+        f"{text}. The score has {len(binning)} values, each of one group only, as where a "
+        f"predictor sees the group beside a few labels; with bins={fewer} values share bins"
+    )
 
 
 def _of_chances(score: Array, outcome: Array) -> dict[str, float]:

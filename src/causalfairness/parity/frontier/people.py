@@ -75,6 +75,7 @@ def read_people(data: Any, model: StandardFairnessModel, graph: CausalGraph | No
     rows = frame_rows(data, model.role_columns)
     after = graph.descendants(outcome)
     kept = [name for name in rows.frame.columns if name in graph.nodes and name not in after]
+    _refuse_missing(rows, protected)  # nobody knows whether such a row belongs to the groups
     groups, of_row = label_groups([rows.read(name) for name in protected])
     role = members(groups, model)[of_row]
     there = np.flatnonzero(role != NEITHER)

@@ -44,7 +44,7 @@ def check_business_necessity(
     data: Any,
     model: StandardFairnessModel,
     *,
-    allowed: Allowed = ("spurious",),
+    allowed: Allowed = (),
     margin: float = 0.01,
     level: float = 0.95,
     estimator: Estimator | None = None,
@@ -58,9 +58,9 @@ def check_business_necessity(
     """Does a predictor use only the paths it may, and those as the world does?
 
     `model` names outcome and prediction. `allowed` holds paths (`direct`, `indirect`, `spurious`),
-    or a `Declaration` of who declared one necessary, and why. Each path is violated, satisfied or
-    undecided: shown to be further than `margin` from what is required, shown to be closer, or
-    neither. `estimator=None` chooses and says why.
+    or a `Declaration` of who declared one necessary, and why; nothing is allowed unless it is said.
+    Each path is violated, satisfied or undecided: shown to be further than `margin` from what is
+    required, shown to be closer, or neither. `estimator=None` chooses and says why.
 
     Single mediators, or groups of them, are told apart by a structural model: `scm` with the
     prediction among its nodes (or a function as prediction) and `paths`, such as
@@ -86,7 +86,7 @@ def published_business_necessity(
     data: Any,
     model: StandardFairnessModel,
     *,
-    allowed: Allowed = ("spurious",),
+    allowed: Allowed = (),
     tolerance: float = 0.01,
     estimator: Estimator | None = None,
     scm: StructuralCausalModel | None = None,
@@ -173,7 +173,7 @@ def _judged(
     judgment = rule.judge(required)
     found = zip(findings.paths, required, judgment.evidence, strict=True)
     return NecessityReport(
-        what=f"{model.prediction_column or 'prediction'} as a prediction of {model.outcome}",
+        what=f"{model.prediction_column or 'prediction'} as a prediction of {_outcome(model)}",
         reference=model.reference_label,
         comparison=model.comparison_label,
         paths=tuple(
@@ -194,3 +194,9 @@ def _judged(
         ledger=ledger,
         findings=findings,
     )
+
+
+def _outcome(model: StandardFairnessModel) -> str:
+    """The outcome, and which of its values counts as 1: verdicts are about no other."""
+    value = model.outcome_value
+    return f"{model.outcome}" if value is None else f"{model.outcome} = {value}"

@@ -87,7 +87,9 @@ def check_counterfactual(
         )
     if is_model:
         _check_model(counterfactual, model)
-    elif counterfactual is not None and not isinstance(counterfactual, str):
+    elif isinstance(counterfactual, str):
+        _check_column(counterfactual, model)
+    elif counterfactual is not None:
         _check_adapter(counterfactual, model)
 
 
@@ -205,6 +207,15 @@ def _choices_of(adapter: Any) -> Iterator[str]:
         )
     if getattr(adapter, "transport_confounders", False):
         yield "the adapter moves confounders too: its outcomes are no counterfactuals"
+
+
+def _check_column(column: str, model: StandardFairnessModel) -> None:
+    """A column that is something else cannot hold what outcomes would have been."""
+    if column != model.outcome and column in model.role_columns:
+        raise RoleError(
+            f"counterfactual names the column {column!r}, which has another role in the model; "
+            "name one that holds the outcomes in the reference group"
+        )
 
 
 def _check_model(scm: StructuralCausalModel, model: StandardFairnessModel) -> None:

@@ -27,6 +27,7 @@ from causalfairness.parity.predictive.gaps import BinnedGap
 from causalfairness.parity.predictive.words import sentences_about
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12  # relative size below which two means differ by rounding only
 MEANINGS = {
     "ppm": "mean outcome at equal scores, comparison minus reference",
     "causal": "Term I: what the group itself does to the outcomes of the comparison group",
@@ -205,8 +206,12 @@ class PredictiveParity:
     def _gap(self, name: str, one: tuple[int, int], other: tuple[int, int]) -> BinnedGap:
         """A difference of two means; a bin is compared where all means are known."""
         there = np.array([each.is_compared for each in self.bins])
-        values = np.where(there, self.means[one] - self.means[other], np.nan)
-        spreads = np.where(there[:, None], self.spreads[one] - self.spreads[other], 0.0)
+        apart = self.means[one] - self.means[other]
+        moved = self.spreads[one] - self.spreads[other]
+        size = np.maximum(np.abs(self.means[one]), np.abs(self.means[other]))
+        real = np.maximum(np.abs(apart), np.abs(moved).max(axis=-1)) > ROUNDING * size
+        values = np.where(there, np.where(real, apart, 0.0), np.nan)
+        spreads = np.where((there & real)[:, None], moved, 0.0)
         rests = frozenset(self.diagnostics.assumptions) if "causal" in name else frozenset()
         return BinnedGap(name, MEANINGS[name], values, spreads, self.basis, rests)
 
