@@ -4,9 +4,12 @@ Linear-Gaussian people have a closed form: with ŷ = slope . z + shift A + noise
 of z given its chance p, E[(g - h)^2] = shift^2 p (1 - p).
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 from scipy.stats import binom
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -59,6 +62,15 @@ def test_the_bound_of_the_effect_covers_near_zero_and_away_from_it(shift):
     assert all(test.upper[0] > 0 for test in found)  # the data never exclude every effect
     reach = 2 * 1.645 * 1.1 / np.sqrt(300)  # twice z times noise: how far a bound lies at zero
     assert np.median([test.upper[0] for test in found]) < (np.sqrt(truth) + reach) ** 2
+
+
+def test_errors_of_g_do_not_lower_the_bound():
+    y, a, z = people(100, np.random.default_rng(4))
+    found = cf.invariance_test(y, a, z)
+    exact = replace(found, standard_error=np.zeros(1), noise=np.zeros(1))
+    for effect, score in ((-1.0, 0.04), (0.04, -1.0)):
+        given = replace(exact, effect=np.array([effect]), score=np.array([score]))
+        assert given.upper[0] == pytest.approx(0.04)
 
 
 def test_the_interval_of_the_effect_covers_where_g_is_simple():
@@ -129,6 +141,28 @@ def test_chances_of_groups_are_followed_where_there_is_something_to_follow():
         np.testing.assert_allclose(found.sum(axis=0), 1.0)
         assert np.abs(found - truth(asked)).mean() < 0.04
         assert truth(asked).std(axis=1).min() > 0.12
+
+
+def curved(rows, rng):
+    """A square drives the group and the prediction, which the group does not reach."""
+    z = rng.normal(size=(rows, 2))
+    chance = expit(1.5 * (z[:, 0] ** 2 - 1))
+    return z[:, 0] ** 2 + rng.normal(size=rows), (rng.random(rows) < chance).astype(int), z, chance
+
+
+def test_chances_of_groups_follow_curves():
+    rng = np.random.default_rng(31)
+    (_, group, z, _), (_, _, unseen, chance) = curved(500, rng), curved(500, rng)
+    found = chances_of_groups(z, group, unseen, 2)[1]
+    assert np.sqrt(np.mean((found - chance) ** 2)) < 0.1  # 0.28 for a straight line
+
+
+def test_confounding_along_a_curve_is_not_taken_for_dependence():
+    rejected = 0
+    for draw in range(60):
+        y, group, z, _ = curved(300, np.random.default_rng(1_000 + draw))
+        rejected += cf.invariance_test(y, group, z, seed=draw).p_value[0] <= 0.05
+    assert rejected <= binom.ppf(0.99, 60, 0.07)  # a straight line for the group: 12 and more
 
 
 def test_a_dependence_is_found_more_often_the_stronger_it_is():

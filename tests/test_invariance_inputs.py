@@ -56,6 +56,9 @@ def test_frames_words_and_labels_are_read_alike():
     assert of_pandas.groups == ("old", "young")
     np.testing.assert_array_equal(of_pandas.log_p_value, of_polars.log_p_value)
     np.testing.assert_allclose(of_pandas.log_p_value, by_hand.log_p_value, rtol=1e-9)
+    rows = [list(row) for row in zip(z[:, 0], z[:, 1], city, strict=True)]
+    of_lists = cf.invariance_test([[v, -v] for v in y.tolist()], words.tolist(), rows)
+    np.testing.assert_array_equal(of_lists.log_p_value, of_pandas.log_p_value)
 
 
 def test_several_groups_are_compared_at_once():
@@ -114,6 +117,8 @@ def test_the_answer_depends_on_the_seed_and_not_on_the_workers():
         ({"method": "pairs"}, InvarianceError, "projected, randomization, paired; found 'pairs'"),
         ({"level": 95}, ValueError, "between 0 and 1"),
         ({"draws": 5}, InvarianceError, "19 or more"),
+        ({"draws": 99.5}, InvarianceError, "whole number, 19 or more.*99.5"),
+        ({"group": []}, TooFewRowsError, "no people"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(change, error, message):
@@ -153,8 +158,11 @@ def test_the_baselines_are_welch_tests():
     three = rng.integers(0, 3, 150)
     known = stats.f_oneway(*(y[three == at] for at in range(3)), equal_var=False)
     assert demographic_parity_test(y, three).p_value[0] == pytest.approx(known.pvalue)
-    with pytest.raises(InvarianceError, match="nobody has the outcome 2"):
-        equal_opportunity_test(y, a, label, favorable=2)
+    for nobodys in (2, "good"):
+        with pytest.raises(InvarianceError, match=f"nobody has the outcome {nobodys!r}"):
+            equal_opportunity_test(y, a, label, favorable=nobodys)
+    with pytest.raises(MissingValuesError, match="outcome is missing for 1 of 150"):
+        equal_opportunity_test(y, a, np.where(np.arange(150) == 7, np.nan, label))
 
 
 def test_the_baselines_never_divide_by_nothing():

@@ -220,6 +220,9 @@ def test_tables_that_differ_have_other_digests():
     assert len(set(prints)) == 5
     assert digest(zero) == digest(rows)
     assert digest(rows.double()) == digest(rows)
+    assert digest(rows.T.contiguous().T) == digest(rows)  # however it lies in memory
+    halves = torch.tensor([[1.0, 2.0], [2.0, 1.0 + 2.0**-40]], dtype=torch.float64)
+    assert digest(halves).fingerprint != digest(halves.round()).fingerprint
 
 
 # --- imports --------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """Which protected inputs, groups and networks can be asked about, and do their answers agree?"""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import torch
 
 import causalfairness as cf
-from causalfairness.errors import GroupNotFoundError, MixedBasisError
+from causalfairness.errors import GroupNotFoundError, MissingValuesError, MixedBasisError
 from causalfairness.neural import Shift
 from neural_world import A, C, M, N, deep_network, draw, linear_network, predict_mediators
 
@@ -201,6 +203,31 @@ def test_a_group_of_one_row_is_left_out_and_said_so():
         found.within(range(50))
 
 
+def test_labels_may_come_from_any_frame_and_missing_ones_are_refused():
+    found = cf.neural.effects(lambda X: X[:, M], draw(6), **ASKED)
+    words = ["b", "a", "b", "a", "b", "a"]
+    spelled = {"a", "b"}
+    for labels in (pd.Series(words, dtype=object), pd.Categorical(words), pl.Series(words)):
+        assert set(found.within(labels).by_group) == spelled
+    dates = np.array(["2024-01-01", "2025-01-01"] * 3, dtype="datetime64[D]")
+    assert len(found.within(dates)) == 2
+    for missing in (None, np.nan, pd.NA):
+        with pytest.raises(MissingValuesError, match="labels are missing for 1 of 6 rows"):
+            found.within(np.array([*words[:5], missing], dtype=object))
+    with pytest.raises(MissingValuesError, match="2 of 6"):
+        found.within([1.0, 1.0, 1.0, 1.0, np.nan, np.nan])
+
+
+def test_a_mask_is_no_list_of_places():
+    X = draw(100)
+    found = cf.neural.effects(lambda X: X[:, M], X, **ASKED)
+    kept = X[:, C] > 0
+    assert found.among(kept.astype(int)).total_effect.value == found.among(kept).total_effect.value
+    for places in (np.arange(100), np.flatnonzero(kept), np.where(kept, 1.0, np.nan)):
+        with pytest.raises(GroupNotFoundError, match="for 100 rows; give True or False"):
+            found.among(places)
+
+
 def test_within_one_group_of_the_protected_input_the_effects_are_those_given_it():
     X = draw(300)
     found = cf.neural.effects(deep_network(), X, **ASKED)
@@ -216,11 +243,13 @@ def test_within_one_group_of_the_protected_input_the_effects_are_those_given_it(
 
 def test_one_of_several_outputs_is_asked_about():
     X, network = draw(200), deep_network(outputs=3)
-    second = cf.neural.effects(network, X, output=1, **ASKED)
+    second = cf.neural.effects(network, X, output=np.int64(1), **ASKED)
     picked = cf.neural.effects(network, X, output=lambda y: y[:, 1], **ASKED)
     assert second.total_effect.value == picked.total_effect.value
     chance = cf.neural.effects(network, X, output=lambda y: y.softmax(-1)[:, 1], **ASKED)
     assert 0 < chance.outputs.min() <= chance.outputs.max() < 1
+    column = cf.neural.effects(lambda rows: pd.Series(rows[:, M]), X, **ASKED)
+    assert column.total_effect.value == pytest.approx(0.8)
 
 
 def test_metrics_by_the_names_of_the_paper():

@@ -50,6 +50,7 @@ def ask(network=None, X=None, **changed):
         ({"comparison": 7.0}, GroupNotFoundError, "no row of Linear: input 0 holds 7"),
         ({"batch_size": 0}, ValueError, "batch_size must be a whole number"),
         ({"mediator_model": Sampled(lambda r, g: r), "draws": 0}, ValueError, "draws must be"),
+        ({"draws": 2.5}, ValueError, "draws must be"),
     ],
 )
 def test_questions_that_make_no_sense_are_refused(changed, error, message):
@@ -77,6 +78,21 @@ def test_mediators_that_nothing_moves_are_refused(changed, message):
         ask(**changed)
 
 
+def test_a_refused_mediator_model_leaves_every_network_in_its_mode():
+    network = deep_network().train()
+    looks = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(4, 2)).double()
+    with pytest.raises(MediatorError, match=r"the observed mediators \(1, 2\) themselves"):
+        ask(network, mediator_model=looks)
+    assert all(module.training for model in (network, looks) for module in model.modules())
+
+
+def test_a_missing_protected_value_is_named_before_what_it_does_to_a_model():
+    X = draw(100)
+    X[3, A] = np.nan
+    with pytest.raises(MissingValuesError, match="protected input"):
+        ask(X=X, mediator_model=lambda rows: rows[:, [A, M]])
+
+
 def test_a_model_that_uses_a_later_mediator_is_refused():
     chain = InOrder([lambda rows: rows[:, N], lambda rows: rows[:, M]])
     with pytest.raises(MediatorError, match="InOrder"):
@@ -97,6 +113,7 @@ def test_a_model_that_uses_a_later_mediator_is_refused():
         (lambda rows: rows[:3, 0], {}, r"shape \(3,\) for 100 rows"),
         (lambda rows: rows[:, 0] / 0 * 0, {}, "not a finite number"),
         (lambda rows: rows.unsqueeze(0), {}, "give X as a tensor"),
+        (lambda rows: np.where(rows[:, 0] > 0, "yes", "no"), {}, "turn labels into 0 and 1"),
     ],
 )
 def test_networks_without_one_number_per_row_are_refused(network, changed, message):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from causalfairness.errors import InvarianceError
-from causalfairness.invariance.reading import Brought, read, read_group
+from causalfairness.invariance.reading import Brought, check_known, read, read_group
 from causalfairness.invariance.result import Claim, InvarianceTest
 from causalfairness.invariance.scores import Judged, effect_of
 from causalfairness.invariance.tails import log_f_tail
@@ -69,13 +69,14 @@ def equal_opportunity_test(
     nothing = np.empty((len(column_from("group", group)), 0))
     brought = read(predictions, group, nothing)
     column = column_from("outcome", outcome)
+    check_known(column)
     if len(column) != len(brought):
         raise InvarianceError(
             f"the outcome has {len(column):,} rows, the group {len(brought):,}; row i must be the "
             "same person in both"
         )
     levels = column.levels()
-    wanted = str(favorable) if not column.is_number else float(favorable)
+    wanted = favorable if column.is_number else str(favorable)
     if wanted not in levels.values:
         there = ", ".join(map(repr, levels.values[:5]))
         raise InvarianceError(f"nobody has the outcome {favorable!r}; there are {there}")

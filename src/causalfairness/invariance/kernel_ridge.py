@@ -89,17 +89,17 @@ class Basis:
     whitening: Array
 
     @classmethod
-    def of(cls, features: Array) -> Basis:
-        """Which functions suit these rows?"""
+    def of(cls, features: Array, landmarks: int = LANDMARKS) -> Basis:
+        """Which functions suit these rows? Bumps stand around so many of them, at most."""
         center, scale = features.mean(axis=0), features.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        spacing = max(1, len(features) // LANDMARKS)
-        landmarks = ((features - center) / scale)[::spacing][:LANDMARKS]
+        spacing = max(1, len(features) // landmarks)
+        chosen = ((features - center) / scale)[::spacing][:landmarks]
         if not features.shape[1]:
-            return cls(center, scale, landmarks, np.empty((len(landmarks), 0)))
-        values, vectors = np.linalg.eigh(_bumps(landmarks, landmarks))
+            return cls(center, scale, chosen, np.empty((len(chosen), 0)))
+        values, vectors = np.linalg.eigh(_bumps(chosen, chosen))
         kept = values > THINNEST * values[-1]
-        return cls(center, scale, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
+        return cls(center, scale, chosen, vectors[:, kept] / np.sqrt(values[kept]))
 
     @property
     def columns(self) -> int:

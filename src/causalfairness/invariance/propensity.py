@@ -2,7 +2,8 @@
 
     log odds of level a against the rest = base + z . slopes,     penalty |slopes|^2 / 2 each
 
-on standardized features. The penalty is the one under which people who are left out would be
+on standardized features, and once more with smooth bumps around 60 of the people beside them, so
+that bends can be followed. Form and penalty are those under which people who are left out would be
 least surprising; leaving one out is approximated by one Newton step. With several groups each is
 set against the rest and the chances are made to add to one.
 """
@@ -15,9 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from causalfairness.invariance.kernel_ridge import Basis
+
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 PENALTIES = np.logspace(4, -1, 11)  # largest first
+BENT = PENALTIES[-5:]  # beside bumps; larger ones leave little of them
+LANDMARKS = 60  # people around whom bumps stand
 ROUNDS = 30
 CLOSE = 1e-8  # Newton step at which the search has ended
 REACH = 3.0  # standard deviations beyond which features are not followed
@@ -34,13 +39,19 @@ def chances_of_groups(features: Array, group: Codes, unseen: Array, levels: int)
     center, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
 
+    def near(rows: Array) -> Array:
+        return np.asarray(np.clip((rows - center) / scale, -REACH, REACH))
+
+    basis, width = Basis.of(near(features), LANDMARKS), features.shape[1]
+
     def design(rows: Array) -> Array:
-        near = np.clip((rows - center) / scale, -REACH, REACH)
-        return np.hstack([np.ones((len(rows), 1)), near])
+        z = near(rows)
+        bumps = np.sqrt(width) * basis.of_rows(z)[:, width:]
+        return np.hstack([np.ones((len(rows), 1)), z, bumps])
 
     asked = range(1, levels) if levels == 2 else range(levels)
-    rows = design(features)
-    found = [expit(design(unseen) @ _logistic(rows, group == level)) for level in asked]
+    rows, others = design(features), design(unseen)
+    found = [expit(others @ _logistic(rows, group == level, 1 + width)) for level in asked]
     if levels == 2:
         return np.stack([1 - found[0], found[0]])
     return np.asarray(found / np.sum(found, axis=0))
@@ -51,17 +62,24 @@ class _Fit(NamedTuple):
     surprise: float  # of those who are left out
 
 
-def _logistic(rows: Array, chosen: NDArray[np.bool_]) -> Array:
-    """Base and slopes; every penalty starts from the solution of a larger one."""
+def _logistic(rows: Array, chosen: NDArray[np.bool_], straight: int) -> Array:
+    """Base and slopes, those of bumps 0 where the columns before them do as well alone."""
     target = chosen.astype(float)
     share = np.clip(target.mean(), 1e-9, 1 - 1e-9)
-    slopes = np.zeros(rows.shape[1])
-    slopes[0] = np.log(share / (1 - share))
+    start = np.r_[np.log(share / (1 - share)), np.zeros(straight - 1)]
+    line = _path(rows[:, :straight], target, PENALTIES, start)
+    rest = np.zeros(rows.shape[1] - straight)
+    bent = _path(rows, target, BENT, np.r_[line.slopes, rest])
+    return bent.slopes if bent.surprise < line.surprise else np.r_[line.slopes, rest]
+
+
+def _path(rows: Array, target: Array, penalties: Array, slopes: Array) -> _Fit:
+    """The least surprising fit; every penalty starts from the solution of a larger one."""
     fits = []
-    for penalty in PENALTIES:
+    for penalty in penalties:
         fits.append(_newton(rows, target, penalty, slopes))
         slopes = fits[-1].slopes
-    return min(fits, key=lambda fit: fit.surprise).slopes
+    return min(fits, key=lambda fit: fit.surprise)
 
 
 def _newton(rows: Array, target: Array, penalty: float, slopes: Array) -> _Fit:
@@ -76,6 +94,6 @@ def _newton(rows: Array, target: Array, penalty: float, slopes: Array) -> _Fit:
         if np.abs(step).max() < CLOSE:
             break
     inverse = np.linalg.inv(curvature)
-    pull = np.einsum("ij,jk,ik->i", rows, inverse, rows)
+    pull = ((rows @ inverse) * rows).sum(axis=1)
     line = rows @ slopes - pull * (target - chance) / np.maximum(1 - weight * pull, 1e-3)
     return _Fit(slopes, float(np.logaddexp(0, np.where(target == 1, -line, line)).mean()))

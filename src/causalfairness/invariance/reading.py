@@ -70,7 +70,7 @@ def read_predictions(predictions: Any) -> tuple[tuple[str, ...], Array]:
                 f"{column.name} holds words ({', '.join(map(repr, column.labels[:3]))}); "
                 "predictions are compared as numbers: pass scores, or decisions as 0 and 1"
             )
-        _check_known(column)
+        check_known(column)
     if not columns:
         raise InvarianceError("there are no predictions to test; pass one column per model")
     names = tuple(column.name for column in columns)
@@ -84,7 +84,9 @@ def read_group(group: Any) -> tuple[tuple[str, ...], Codes]:
     ('1', '2')
     """
     column = column_from("group", group)
-    _check_known(column)
+    if not len(column):
+        raise TooFewRowsError("there are no people: the group is empty")
+    check_known(column)
     found = column.levels()
     levels = tuple(
         f"{value:g}" if isinstance(value, float) else str(value) for value in found.values
@@ -112,13 +114,15 @@ def _read_features(features: Any, rows: int) -> Array:
         columns = [column_from("feature", features)]
     parts = [np.empty((rows, 0))] if not columns else []
     for column in columns:
-        _check_known(column)
+        check_known(column)
         parts.append(_numbers(column))
     return np.hstack(parts)
 
 
 def _columns_of(values: Any, what: str) -> list[Column] | None:
     """The columns of a matrix or a frame; None for a plain list of values."""
+    if isinstance(values, list | tuple) and len(values) and isinstance(values[0], list | tuple):
+        values = np.array(values, dtype=object)
     if isinstance(values, np.ndarray) and values.ndim == 2:
         return [column_from(f"{what} {at + 1}", values[:, at]) for at in range(values.shape[1])]
     if isinstance(values, np.ndarray) and values.ndim > 2:
@@ -142,7 +146,8 @@ def _numbers(column: Column) -> Array:
     return np.asarray(column.codes[:, None] == np.arange(len(column.labels)), dtype=float)
 
 
-def _check_known(column: Column) -> None:
+def check_known(column: Column) -> None:
+    """Is every value there, and finite? Else the column is refused by its name."""
     missing = int(column.is_missing.sum())
     if missing:
         raise MissingValuesError(

@@ -65,10 +65,11 @@ def invariance_test(
     values; `features` is a matrix or frame of numbers and words. `regressor` (for g) and
     `propensity` (for the chances of the groups) are unfitted scikit-learn models; by default
     ridge regression on smooth functions of features and group, all models in one fit, and
-    penalized logistic regression.
+    penalized logistic regression on the features, with smooth functions where they help.
 
     * "projected": both halves of the people, each judged by regressions learned from the other.
-      Level at most 0.05 where 0.05 is asked for; the default.
+      Level at most 0.05 where 0.05 is asked for, if one of the two regressions follows how
+      features drive group and prediction; the default.
     * "randomization": one half is judged, groups are drawn anew `draws` times. Its p-value is
       never below 1 / (draws + 1).
     * "paired": the published test, with its formula corrected. It rejects true invariance about
@@ -108,9 +109,9 @@ def _check(method: str, level: float, draws: int) -> None:
         raise InvarianceError(f"method must be one of {', '.join(METHODS)}; found {method!r}")
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
-    if draws < 19:
+    if not isinstance(draws, int | np.integer) or draws < 19:
         raise InvarianceError(
-            f"draws must be 19 or more, or no p-value reaches 0.05; found {draws}"
+            f"draws must be a whole number, 19 or more, or no p-value reaches 0.05; found {draws!r}"
         )
 
 

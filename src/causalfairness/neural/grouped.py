@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Effect, EffectTable
-from causalfairness.errors import GroupNotFoundError, TooFewRowsError
+from causalfairness.errors import GroupNotFoundError, MissingValuesError, TooFewRowsError
 from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.neural.change import OUTSIDE
 from causalfairness.neural.result import MAIN, NetworkEffects
@@ -80,7 +80,7 @@ class GroupedEffects:
 
 def grouped(found: NetworkEffects, labels: Sequence[Any]) -> GroupedEffects:
     """What are the effects within each group of rows? Groups without a standard error have none."""
-    columns = [np.asarray(_plain(label)) for label in labels]
+    columns = [_column(label) for label in labels]
     wrong = [column.shape for column in columns if column.shape != found.group.shape]
     if wrong or not columns:
         raise GroupNotFoundError(
@@ -101,9 +101,20 @@ def grouped(found: NetworkEffects, labels: Sequence[Any]) -> GroupedEffects:
     return GroupedEffects(by_group, refused)
 
 
-def _plain(labels: Any) -> Any:
-    """Labels as numpy reads them, from any device."""
-    return labels.detach().cpu() if hasattr(labels, "detach") else labels
+def _column(labels: Any) -> NDArray[Any]:
+    """Labels as numpy reads them, from any device; a missing one is no group and is refused."""
+    column = np.asarray(labels.detach().cpu() if hasattr(labels, "detach") else labels)
+    missing = sum(map(_is_missing, column.ravel().tolist())) if column.dtype.kind in "fO" else 0
+    if missing:
+        raise MissingValuesError(
+            f"labels are missing for {missing:,} of {column.size:,} rows, which belong to no group "
+            "then; give them a label of their own, or leave them out of X"
+        )
+    return column
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def _groups(columns: list[NDArray[Any]]) -> tuple[list[Any], NDArray[np.intp]]:
@@ -115,7 +126,8 @@ def _groups(columns: list[NDArray[Any]]) -> tuple[list[Any], NDArray[np.intp]]:
     flat, place = np.unique(np.ravel_multi_index(codes, sizes), return_inverse=True)
     met = [np.unravel_index(code, sizes) for code in flat]
     spelled = [
-        tuple(level[at].item() for level, at in zip(levels, ats, strict=True)) for ats in met
+        tuple(level[at : at + 1].tolist()[0] for level, at in zip(levels, ats, strict=True))
+        for ats in met
     ]
     return [group[0] if len(columns) == 1 else group for group in spelled], place
 

@@ -1,10 +1,10 @@
 """Is this the same table? A digest that is worked out wherever the rows are, block by block.
 
-Every value is read as the bits of a double, and one word per row is mixed from them and the place
-of their columns. Words are added up modulo 2^64: once as they are, so that the sum does not depend
-on the order of rows, and once mixed with the row's place, so that it does. Addition of integers is
-exact, so neither the device nor the size of a block has a say, and a table of singles has the
-digest of the same numbers stored as doubles.
+Every value is read as the two halves of a double, and one word per row is mixed from them and the
+place of their columns. Words are added up modulo 2^64: once as they are, so that the sum does not
+depend on the order of rows, and once mixed with the row's place, so that it does. Addition of
+integers is exact, so neither the device nor the size of a block has a say, and a table of singles
+has the digest of the same numbers stored as doubles.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Digest:
     (True, False)
     """
 
-    keys: Tensor  # one odd number per column
+    keys: Tensor  # two odd numbers per column
     sums: Tensor  # rows, rows salted, rows with their place
 
     @classmethod
@@ -56,7 +56,7 @@ class Digest:
         """What is known before the first row?"""
         import torch
 
-        places = (np.arange(1, width + 1, dtype=np.uint64) * np.uint64(GOLDEN)).view(np.int64)
+        places = (np.arange(1, 2 * width + 1, dtype=np.uint64) * np.uint64(GOLDEN)).view(np.int64)
         keys = _mixed(torch.from_numpy(places)) | 1
         return cls(keys.to(device), torch.zeros(3, dtype=torch.int64, device=device))
 
@@ -64,8 +64,9 @@ class Digest:
         """Take in more rows, the first of which is row `start` of the table."""
         import torch
 
-        bits = (rows.to(torch.float64) + 0.0).view(torch.int64)  # no minus zero
-        words = ((bits ^ _shifted(bits, 32)) * self.keys).sum(dim=1)
+        doubles = rows.to(torch.float64) + 0.0  # no minus zero
+        halves = doubles.contiguous().view(torch.int32)
+        words = (halves * self.keys).sum(dim=1)
         place = torch.arange(start, start + len(words), dtype=torch.int64, device=words.device)
         self.sums[0] += _mixed(words).sum()
         self.sums[1] += _mixed(words + _signed(SALT)).sum()
@@ -74,7 +75,7 @@ class Digest:
     def identity(self, rows: int) -> TableIdentity:
         """Which table was it?"""
         first, second, order = self.sums.tolist()
-        content = hashlib.sha256(f"{rows} {len(self.keys)} {first} {second}".encode())
+        content = hashlib.sha256(f"{rows} {len(self.keys) // 2} {first} {second}".encode())
         return TableIdentity(content.hexdigest(), hashlib.sha256(f"{order}".encode()).hexdigest())
 
 

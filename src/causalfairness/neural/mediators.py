@@ -9,9 +9,10 @@ its own mediators.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -137,6 +138,23 @@ class Block:
         )
 
 
+class Trial(NamedTuple):
+    """Do answers change with the observed mediators of these columns? Known on the device."""
+
+    columns: tuple[int, ...]
+    changes: Tensor  # one yes or no
+
+    def check(self) -> None:
+        """Is the model one that can be used? Waits for the device."""
+        if bool(self.changes):
+            raise MediatorError(
+                f"the answers about mediators change with the observed mediators {self.columns} "
+                "themselves (or with chance that no generator was given for), so the change would "
+                "be lost on its way. Predict mediators from the other inputs; where one causes "
+                "another, give InOrder([...]) with one model each, or a StructuralCausalModel"
+            )
+
+
 class Mover(Protocol):
     """How do mediators follow?"""
 
@@ -148,6 +166,10 @@ class Mover(Protocol):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What does it rest on?"""
+        ...
+
+    def trials(self, block: Block) -> tuple[Trial, ...]:
+        """Do the models look at the mediators that they are to predict? Tried on some rows."""
         ...
 
     def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
@@ -178,17 +200,21 @@ class AdditiveNoise:
             "of rows, not the fitting of the mediator model",
         )
 
+    def trials(self, block: Block) -> tuple[Trial, ...]:
+        """Does a model look at the mediators that it is to predict, or at later ones?"""
+        return tuple(
+            _trial(block, block.mediators[places[0] :], partial(_say, block, model, len(places)))
+            for model, places in self.steps
+        )
+
     def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
         """What are the mediators at each of these levels?"""
         worlds = {level: block.told(level) for level in levels}
         for model, places in self.steps:
             columns = [block.mediators[place] for place in places]
-            if block.number == 0:
-                later = block.mediators[places[0] :]
-                _check_alone(block, later, lambda rows, m=model, c=columns: _say(block, m, rows, c))
-            usual = _say(block, model, block.rows, columns)
+            usual = _say(block, model, len(columns), block.rows)
             for rows in worlds.values():
-                change = _say(block, model, rows, columns) - usual
+                change = _say(block, model, len(columns), rows) - usual
                 for place, column in enumerate(columns):
                     rows[:, column] += change[:, place]
         return {level: replace(block, rows=rows).observed() for level, rows in worlds.items()}
@@ -214,10 +240,12 @@ class Redraw:
             "cover the drawing of rows and of mediators, not how the sampler was learned",
         )
 
+    def trials(self, block: Block) -> tuple[Trial, ...]:
+        """Does the sampler look at the mediators, or at chance of its own?"""
+        return (_trial(block, block.mediators, lambda rows: self._drawn(block, rows, 0)),)
+
     def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
         """What are the mediators at each of these levels? The same chance in all of them."""
-        if block.number == 0 and draw == 0:
-            _check_alone(block, block.mediators, lambda rows: self._drawn(block, rows, 0))
         return {level: self._drawn(block, block.told(level), draw) for level in levels}
 
     def _drawn(self, block: Block, rows: Tensor, draw: int) -> Tensor:
@@ -236,23 +264,17 @@ class Redraw:
         return torch.Generator(device=block.rows.device).manual_seed(state)
 
 
-def _say(block: Block, model: MediatorModel, rows: Tensor, columns: Sequence[int]) -> Tensor:
+def _say(block: Block, model: MediatorModel, columns: int, rows: Tensor) -> Tensor:
     """What does a mediator model say about rows?"""
     told = consult(model, rows.clone(), as_arrays=block.as_arrays)
-    return replace(block, rows=rows).read(told, len(columns), "mediator model")
+    return replace(block, rows=rows).read(told, columns, "mediator model")
 
 
-def _check_alone(block: Block, columns: Sequence[int], say: Any) -> None:
-    """Does the answer stay as it is with the mediators of other rows? Else it must be refused."""
+def _trial(block: Block, columns: tuple[int, ...], say: Callable[[Tensor], Tensor]) -> Trial:
+    """Does the answer stay as it is with the mediators of other rows? Without waiting for it."""
     rows = block.rows[:TRIED].clone()
     other = rows.clone()
     for column in columns:
         other[:, column] = rows[:, column].roll(1)
     one, two = say(rows), say(other)
-    if float((one - two).abs().max()) > SAME * float(one.abs().max()):
-        raise MediatorError(
-            f"the answers about mediators change with the observed mediators {tuple(columns)} "
-            "themselves (or with chance that no generator was given for), so the change would be "
-            "lost on its way. Predict mediators from the other inputs; where one causes another, "
-            "give InOrder([...]) with one model each, or a StructuralCausalModel"
-        )
+    return Trial(columns, (one - two).abs().max() > SAME * one.abs().max())

@@ -96,6 +96,8 @@ def respondent(network: Any, inputs: Inputs, *, output: Output) -> Respondent:
             f"the network is {type(network).__name__}, which cannot be called; expected a "
             "torch.nn.Module, or a function of a table of inputs"
         )
+    if isinstance(output, np.integer):
+        output = int(output)
     wrong = isinstance(output, bool) or not (output is None or isinstance(output, int))
     if wrong and not callable(output):
         raise PredictorError(
@@ -144,11 +146,27 @@ def consult(model: Any, rows: Tensor, *more: Any, as_arrays: bool) -> Any:
             f"the function failed on an array ({type(cause).__name__}: {cause}). It is given "
             "arrays because X is one; give X as a tensor if it expects tensors"
         ) from cause
-    return torch.from_numpy(np.array(returned)) if _is_array(returned) else returned
+    return _tensor(returned) if _is_array(returned) else returned
 
 
 def _is_array(returned: Any) -> bool:
-    return isinstance(returned, np.ndarray | np.generic | list)
+    """Is it an array, or does it hold one, as a column of a frame does?"""
+    import torch
+
+    held = isinstance(returned, list) or hasattr(returned, "__array__")
+    return held and not isinstance(returned, torch.Tensor)
+
+
+def _tensor(returned: Any) -> Tensor:
+    import torch
+
+    numbers = np.array(returned)
+    if numbers.dtype.kind not in "fiub":
+        raise PredictorError(
+            f"the function returned {numbers.dtype} values, {numbers.ravel()[:1].tolist()} first; "
+            "expected numbers. Ask for scores or chances, or turn labels into 0 and 1"
+        )
+    return torch.from_numpy(numbers)
 
 
 def _one_each(told: Any, rows: Tensor, output: Output) -> Tensor:

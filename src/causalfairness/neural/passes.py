@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import MissingValuesError, PredictorError
 from causalfairness.neural.change import OUTSIDE
 from causalfairness.neural.identity import Digest, TableIdentity
-from causalfairness.neural.mediators import Block
+from causalfairness.neural.mediators import Block, Trial
 from causalfairness.neural.network import at_rest
 from causalfairness.neural.question import Question
 from causalfairness.progress import track
@@ -55,6 +55,7 @@ def ask(question: Question, worlds: Sequence[World]) -> Answers:
     places = torch.tensor(question.mediators, dtype=torch.int64, device=who.device)
     digest = Digest.of(inputs.width, who.device)
     parts = [*inputs.blocks()]
+    trials: tuple[Trial, ...] = ()
     with at_rest(question.models):
         for number, part in track(enumerate(parts), total=len(parts), what="asking the network"):
             given = inputs.block(part, who.device)
@@ -64,8 +65,10 @@ def ask(question: Question, worlds: Sequence[World]) -> Answers:
             block = Block(
                 given.to(who.dtype), question.change, question.mediators, number, who.as_arrays
             )
+            if number == 0:
+                trials = question.trials(block)
             _answer(question, worlds, block, groups[part], places, outputs[:, part])
-        _check(outputs, groups, missing, question)
+        _check(outputs, groups, missing, trials, question)
         outputs.masked_fill_(groups == OUTSIDE, 0.0)
         identity = digest.identity(len(inputs))
         return Answers(_at_home(outputs), _at_home(groups), identity)
@@ -111,15 +114,23 @@ def _at_home(numbers: Tensor) -> NDArray[Any]:
     return np.asarray(home.copy_(numbers).numpy())
 
 
-def _check(outputs: Tensor, groups: Tensor, missing: Tensor, question: Question) -> None:
-    """Are all answers numbers? The one place that waits for the device."""
+def _check(
+    outputs: Tensor,
+    groups: Tensor,
+    missing: Tensor,
+    trials: Sequence[Trial],
+    question: Question,
+) -> None:
+    """Are all answers numbers, and can they be used? The one place that waits for the device."""
+    strange = ~outputs.isfinite().all(dim=0) & (groups != OUTSIDE)
     if bool(missing):
         which = ", ".join(map(question.input_named, question.change.indices))
         raise MissingValuesError(
             f"the protected input ({which}) is missing in some rows, so they belong to no group; "
             "leave these rows out of X, or fill them in and say so"
         )
-    strange = ~outputs.isfinite().all(dim=0) & (groups != OUTSIDE)
+    for trial in trials:
+        trial.check()
     if bool(strange.any()):
         row = int(strange.nonzero()[0, 0])
         raise PredictorError(

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict
 from causalfairness.errors import MediatorError, RoleError
 from causalfairness.neural.change import Change, change_between
 from causalfairness.neural.inputs import Inputs, read_inputs
-from causalfairness.neural.mediators import AdditiveNoise, Block, InOrder, Mover, Redraw, Sampled
+from causalfairness.neural.mediators import (
+    AdditiveNoise,
+    Block,
+    InOrder,
+    Mover,
+    Redraw,
+    Sampled,
+    Trial,
+)
 from causalfairness.neural.network import Output, Respondent, respondent
 from causalfairness.neural.structural import is_structural, structural
 
@@ -59,6 +67,10 @@ class Question:
     def assumptions(self) -> tuple[str, ...]:
         """What does the answer rest on, beyond the data?"""
         return (NOTHING_FOLLOWS,) if self.mover is None else self.mover.assumptions
+
+    def trials(self, block: Block) -> tuple[Trial, ...]:
+        """Can the models of the mediators be used? Tried on some rows of a block."""
+        return () if self.mover is None else self.mover.trials(block)
 
     def moved(
         self, block: Block, own: Tensor, levels: Sequence[int], draw: int
@@ -111,7 +123,7 @@ def question_of(
     if names is not None and len(names) != inputs.width:
         raise RoleError(f"names has {len(names)} names for {inputs.width} inputs; give one each")
     mover, mediators = _mover(mediator_model, asked, names, inputs.width, protected, seed)
-    repeats = isinstance(mover, AdditiveNoise) or mover is None
+    repeats, count = isinstance(mover, AdditiveNoise) or mover is None, _count(draws, "draws")
     return Question(
         who,
         inputs,
@@ -119,7 +131,7 @@ def question_of(
         mediators,
         mover if mediators else None,
         tuple(map(str, names or ())),
-        draws=1 if repeats else _count(draws, "draws"),
+        draws=1 if repeats else count,
         batch_size=_batch(batch_size, who, inputs),
         seed=seed,
     )

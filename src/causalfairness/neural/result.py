@@ -131,11 +131,12 @@ class NetworkEffects:
         >>> found.total_effect.value, found.among(X[:, 1] > 2).total_effect.value
         (2.5, 3.5)
         """
-        mask = np.asarray(rows, dtype=bool)
-        if mask.shape != self.group.shape:
+        given = np.asarray(rows)
+        mask = given.astype(bool)
+        if mask.shape != self.group.shape or not np.array_equal(mask, given):
             raise GroupNotFoundError(
-                f"the mask has the shape {mask.shape} for {len(self.group)} rows; give one value "
-                "per row"
+                f"the mask holds {given.dtype} values with the shape {given.shape} for "
+                f"{len(self.group)} rows; give True or False for each row"
             )
         return replace(self, group=np.where(mask, self.group, OUTSIDE).astype(np.int8))
 

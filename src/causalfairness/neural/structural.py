@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import MediatorError
 from causalfairness.neural.change import Shift
-from causalfairness.neural.mediators import Block
+from causalfairness.neural.mediators import Block, Trial
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,6 +53,10 @@ class Structural:
             "not the fitting of mechanisms"
         )
         return (*self.scm.assumptions, given)
+
+    def trials(self, block: Block) -> tuple[Trial, ...]:
+        """Are there models that could look at the mediators? None: the graph says what causes."""
+        return ()
 
     def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
         """What are the mediators at each of these levels?"""
