@@ -27,6 +27,7 @@ HEAVY = ("pandas", "polars", "matplotlib", "sklearn", "duckdb", "torch", "numba"
 LAYERS = {
     "errors": set(),
     "progress": {"rich"},
+    "writing": set(),
     "graph": {"networkx"},
     "fairness_model": set(),
     "tables": {"narwhals", "pyarrow", "duckdb"},
@@ -43,7 +44,7 @@ LAYERS = {
     "imaging": {"torch", "monai", "einops", "PIL", "pydicom"},
     "datasets": {"pyarrow"},
     "decomposition": set(),
-    "audit": {"pydantic"},
+    "audit": {"pydantic", "joblib"},
     "plots": {"matplotlib"},
     "report": {"jinja2"},
     "cli": {"typer", "rich"},
@@ -192,7 +193,9 @@ def test_import_is_light():
 def public_names():
     homes = ["", ".estimators", ".datasets", ".datasets.worlds"]
     homes += [".effects", ".tables", ".inference", ".parity", ".graph", ".plots", ".report"]
-    homes += [".scm", ".individuals"]
+    homes += [".scm", ".individuals", ".adaptation", ".parity.screens", ".invariance", ".neural"]
+    homes += [".audit"]
+    homes += [".sensitivity"]
     for home in homes:
         module = import_module(f"causalfairness{home}")
         for name in module.__all__:
@@ -258,6 +261,9 @@ def test_the_wheel_holds_the_data_and_the_types_and_nothing_else(wheel):
         expected |= {f"causalfairness/datasets/files/{data}.{kind}" for kind in ("json", "parquet")}
     for part in ("page.html", "page.css", "pieces.html"):
         expected.add(f"causalfairness/report/templates/{part}")
+    for rule in ("four_fifths", "nyc_local_law_144"):
+        expected.add(f"causalfairness/parity/screens/rules/{rule}.toml")
+    expected.add("causalfairness/audit/files/compas.toml")
     packed = {name for name in names if ".dist-info/" not in name}
     assert packed == expected
     assert any(name.endswith("licenses/LICENSE") for name in names)

@@ -16,7 +16,7 @@ from causalfairness import plots, report
 from causalfairness.report.legible import legible, shortened
 from causalfairness.report.summary import Row, Sentence, Step
 from causalfairness.report.waterfall import draw
-from causalfairness.report.writing import write_whole
+from causalfairness.writing import write_whole
 
 MODEL = cf.StandardFairnessModel(
     protected="race",

@@ -11,7 +11,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from causalfairness import datasets, errors, estimators, plots, report, scm
+    from causalfairness import (
+        adaptation,
+        audit,
+        datasets,
+        errors,
+        estimators,
+        invariance,
+        neural,
+        parity,
+        plots,
+        report,
+        scm,
+        sensitivity,
+    )
+    from causalfairness.adaptation import FairAdapter, FairPredictor
+    from causalfairness.audit import Audit
     from causalfairness.decomposition import CausalFairnessDecomposition
     from causalfairness.fairness_model import StandardFairnessModel
     from causalfairness.graph import CausalGraph
@@ -22,23 +37,32 @@ if TYPE_CHECKING:
         counterfactual_situation_test,
         situation_test,
     )
+    from causalfairness.invariance import invariance_test
     from causalfairness.parity import (
+        check_business_necessity,
         compare_attributes,
         compare_estimators,
         compare_groups,
         decompose_disparity,
         decompose_error_rates,
+        decompose_predictive_parity,
+        frontier,
         group_metrics,
     )
     from causalfairness.scm import StructuralCausalModel
+    from causalfairness.sensitivity import sensitivity_to_confounding
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Audit": "causalfairness.audit",
     "CausalFairnessDecomposition": "causalfairness.decomposition",
     "CausalGraph": "causalfairness.graph",
+    "FairAdapter": "causalfairness.adaptation",
+    "FairPredictor": "causalfairness.adaptation",
     "StandardFairnessModel": "causalfairness.fairness_model",
     "StructuralCausalModel": "causalfairness.scm",
+    "check_business_necessity": "causalfairness.parity",
     "compare_attributes": "causalfairness.parity",
     "compare_estimators": "causalfairness.parity",
     "compare_graphs": "causalfairness.individuals",
@@ -48,17 +72,40 @@ _HOME = {
     "counterfactual_situation_test": "causalfairness.individuals",
     "decompose_disparity": "causalfairness.parity",
     "decompose_error_rates": "causalfairness.parity",
+    "decompose_predictive_parity": "causalfairness.parity",
+    "frontier": "causalfairness.parity",
     "group_metrics": "causalfairness.parity",
+    "invariance_test": "causalfairness.invariance",
+    "sensitivity_to_confounding": "causalfairness.sensitivity",
     "situation_test": "causalfairness.individuals",
 }
-_MODULES = ("datasets", "errors", "estimators", "plots", "report", "scm")
+_MODULES = (
+    "adaptation",
+    "audit",
+    "datasets",
+    "errors",
+    "estimators",
+    "invariance",
+    "neural",
+    "parity",
+    "plots",
+    "report",
+    "scm",
+    "sensitivity",
+)
 
 __all__ = [
+    "Audit",
     "CausalFairnessDecomposition",
     "CausalGraph",
+    "FairAdapter",
+    "FairPredictor",
     "StandardFairnessModel",
     "StructuralCausalModel",
     "__version__",
+    "adaptation",
+    "audit",
+    "check_business_necessity",
     "compare_attributes",
     "compare_estimators",
     "compare_graphs",
@@ -69,12 +116,20 @@ __all__ = [
     "datasets",
     "decompose_disparity",
     "decompose_error_rates",
+    "decompose_predictive_parity",
     "errors",
     "estimators",
+    "frontier",
     "group_metrics",
+    "invariance",
+    "invariance_test",
+    "neural",
+    "parity",
     "plots",
     "report",
     "scm",
+    "sensitivity",
+    "sensitivity_to_confounding",
     "situation_test",
 ]
 

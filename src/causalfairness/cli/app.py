@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from causalfairness.cli import counterfactuals, datasets, decompose, necessity, situations
+from causalfairness.cli import (
+    audit,
+    counterfactuals,
+    datasets,
+    decompose,
+    diff,
+    init,
+    necessity,
+    situations,
+    verify,
+)
 
 app = typer.Typer(
     name="causalfairness",
@@ -20,6 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(help=init.HELP)(init.init)
+app.command(help=audit.HELP)(audit.audit)
+app.command(help=verify.HELP)(verify.verify)
+app.command(help=diff.HELP)(diff.diff)
 app.command(help=decompose.HELP)(decompose.decompose)
 app.command(help=necessity.HELP)(necessity.necessity)
 app.command(help=counterfactuals.HELP)(counterfactuals.counterfactuals)

@@ -168,7 +168,7 @@ def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: 
     from causalfairness import report
     from causalfairness.cli.printing import print_summary
     from causalfairness.parity import compare_groups, decompose_disparity
-    from causalfairness.report.writing import write_whole
+    from causalfairness.writing import write_whole
 
     data = open_data(file)
     model = model_for(data, roles)

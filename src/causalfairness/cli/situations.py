@@ -316,8 +316,8 @@ def _typed(text: str) -> str:
 def _write(found: Any, dossier: Any, goals: Goals) -> None:
     from causalfairness import plots
     from causalfairness.datasets.frames import as_frame
-    from causalfairness.report.writing import write_whole
     from causalfairness.tables.source import open_frame
+    from causalfairness.writing import write_whole
 
     if goals.out is not None:
         columns: Any = found.table().to_lists()

@@ -91,7 +91,10 @@ class DiffusionGenerator:
     def counterfactuals(
         self, images: Tensor, parents: Parents, *, groups: Sequence[int | Tensor]
     ) -> list[Tensor]:
-        """What would the images be under each of these groups? Their noise is found only once."""
+        """What would the images be under each of these groups? Their noise is found only once.
+
+        Films hold values from 0 to 1: what would lie beyond is cut there.
+        """
         images = checked_images(images, size=self.configuration.autoencoder.size)
         plan, device = self.configuration.denoiser, self.autoencoder.center.device
         people = [parents, *(parents.told(group=group) for group in groups)]
@@ -110,7 +113,8 @@ class DiffusionGenerator:
             )
             for start in track(starts, total=len(starts), what="counterfactual images")
         ]
-        return [torch.cat(parts).to(images.device) for parts in zip(*made, strict=True)]
+        whole = (torch.cat(parts) for parts in zip(*made, strict=True))
+        return [them.float().clamp(0.0, 1.0).to(images.device) for them in whole]
 
     def encode(self, images: Tensor) -> Tensor:
         """Which latents does the denoiser know these images by?"""

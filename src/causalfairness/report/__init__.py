@@ -20,7 +20,7 @@ from causalfairness.report.html import render_html
 from causalfairness.report.markdown import render_markdown
 from causalfairness.report.summarise import summarise
 from causalfairness.report.summary import Summary, to_json
-from causalfairness.report.writing import write_whole
+from causalfairness.writing import write_whole
 
 __all__ = [
     "Summary",

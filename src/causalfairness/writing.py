@@ -1,4 +1,4 @@
-"""How does a report reach its file? Whole or not at all: a reader never meets half of one."""
+"""How does a text reach its file? Whole or not at all: a reader never meets half of one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""How is each kind of question answered? One function each, from a study to plain data."""

@@ -1,0 +1,85 @@
+"""What does every answer of an audit say? The same keys for all kinds of questions.
+
+`effects` have a value, a standard error, an interval and a p-value; `table` holds rows of whatever
+the question is about; `details` holds what only this kind of question has, for pictures above all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from causalfairness.audit.plain import as_table, effect_record, plain
+from causalfairness.effects import Effect
+from causalfairness.parity.necessity.rules import EquivalenceRule
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What was found about one question?
+
+    >>> Answer(sentences=("Nothing.",)).to_dict()["verdict"] is None
+    True
+    """
+
+    sentences: Sequence[str]
+    table: Sequence[Record] = ()
+    effects: Sequence[Record] = ()
+    verdict: str | None = None
+    judgment: Record | None = None
+    details: Record = field(default_factory=dict)
+    diagnostics: Sequence[Record] = ()
+    assumptions: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, as plain data?"""
+        return {
+            "sentences": list(self.sentences),
+            "table": as_table(self.table),
+            "effects": plain(self.effects),
+            "verdict": self.verdict,
+            "judgment": plain(self.judgment),
+            "details": plain(self.details),
+            "diagnostics": plain(self.diagnostics),
+            "assumptions": list(dict.fromkeys(self.assumptions)),
+            "notes": list(dict.fromkeys(self.notes)),
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Are effects within their margin? Nothing is judged where no margin was given.
+
+    >>> judged([], None, 0.95).verdict is None
+    True
+    """
+
+    verdict: str | None = None
+    judgment: Record | None = None
+    sentences: tuple[str, ...] = ()
+
+
+def judged(effects: Sequence[Effect], margin: float | None, level: float) -> Judged:
+    """Are these effects within the margin? By the tests of business necessity."""
+    if margin is None or not effects:
+        return Judged()
+    found = EquivalenceRule(margin, level).judge(effects)
+    rows = [
+        {**effect_record(effect, level), **evidence._asdict()}
+        for effect, evidence in zip(effects, found.evidence, strict=True)
+    ]
+    names = ", ".join(effect.name.replace("_", " ") for effect in effects)
+    said = {
+        "violated": f"more than {margin:g} from zero",
+        "satisfied": f"consistent with no effect above {margin:g}",
+        "undecided": f"neither shown to be above {margin:g} nor to be below",
+    }[found.verdict]
+    sentence = (
+        f"Judged with a margin of {margin:g} at the {100 * level:.6g}% level, under these "
+        f"assumptions: {found.verdict} ({names}: {said})."
+    )
+    return Judged(found.verdict, {"margin": margin, "level": level, "effects": rows}, (sentence,))

@@ -1,0 +1,162 @@
+"""How much of a gap is direct, indirect or spurious? Of outcomes, predictions and error rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from causalfairness.audit.answers.answer import Answer, judged
+from causalfairness.audit.plain import diagnosis, effect_record
+from causalfairness.audit.questions import Disparity, ErrorRates
+from causalfairness.audit.study import Study
+from causalfairness.effects import Decomposition
+from causalfairness.effects.world_means import ALL_WORLDS
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.parity import (
+    ErrorRateDecomposition,
+    compare_attributes,
+    compare_groups,
+    decompose_disparity,
+    decompose_error_rates,
+)
+
+Found = Decomposition | ErrorRateDecomposition
+
+
+def asked_of(study: Study, question: Any) -> Any:
+    """Whose mean is asked for: the outcome's, or the prediction's?"""
+    return question.of or ("outcome" if study.audit.roles.outcome is not None else "prediction")
+
+
+def disparity(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
+    """How much of the gap between two groups is direct, indirect or spurious?"""
+    found = decompose_disparity(
+        study.data,
+        model,
+        of=asked_of(study, question),
+        estimator=_estimator(study, asked_of(study, question)),
+        convention=question.convention,
+        **study.usual,
+    )
+    return _answer(study, question, found, {})
+
+
+def error_rate(
+    study: Study, question: ErrorRates, model: StandardFairnessModel, rate: str
+) -> Answer:
+    """How much of the gap in an error rate is direct, indirect or spurious?"""
+    found = decompose_error_rates(
+        study.data,
+        model,
+        rate,
+        with_mediators=question.with_mediators,
+        estimator=study.estimator,
+        convention=question.convention,
+        **study.usual,
+    )
+    more = {
+        "rate": rate,
+        "audited": effect_record(found.audited, study.audit.settings.level),
+        "comparison_model": found.comparison_model,
+    }
+    return _answer(study, question, found, more)
+
+
+def each_group(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
+    """How does each group fare against the reference, with intervals that hold together?"""
+    level, of = study.audit.settings.level, asked_of(study, question)
+    found = compare_groups(
+        study.data,
+        model,
+        of=of,
+        estimator=_estimator(study, of),
+        convention=question.convention,
+        **study.usual,
+    )
+    groups = found.by_group.values()
+    return Answer(
+        sentences=[f"{each.comparison}: {each.sentences(level)[0]}" for each in groups],
+        table=found.table(level).to_records(),
+        effects=found.table(level).to_records(),
+        details={
+            "groups": [_parts(each, level) for each in groups],
+            "refused": [
+                {"group": model.group_label(group), "reason": reason}
+                for group, reason in found.refused.items()
+            ],
+        },
+        diagnostics=[diagnosis(each.diagnostics) for each in groups],
+        assumptions=[line for each in groups for line in each.diagnostics.assumptions],
+        notes=[line for each in groups for line in each.diagnostics.notes],
+    )
+
+
+def attributes(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
+    """What does an intersection show that single attributes hide?"""
+    level, of = study.audit.settings.level, asked_of(study, question)
+    found = compare_attributes(
+        study.data,
+        model,
+        of=of,
+        estimator=_estimator(study, of),
+        convention=question.convention,
+        **study.usual,
+    )
+    each = found.by_attribute.values()
+    return Answer(
+        sentences=found.sentences(level),
+        table=found.table(level).to_records(),
+        effects=found.table(level).to_records(),
+        details={
+            "attributes": {name: _parts(one, level) for name, one in found.by_attribute.items()},
+            "refused": found.refused,
+            "people": [
+                {"group": model.group_label(group), "people": count}
+                for group, count in found.people.items()
+            ],
+        },
+        diagnostics=[diagnosis(one.diagnostics) for one in each],
+        assumptions=[line for one in each for line in one.diagnostics.assumptions],
+        notes=[line for one in each for line in one.diagnostics.notes],
+    )
+
+
+def _estimator(study: Study, of: str) -> Any:
+    """A model at hand is asked; estimators of outcomes are for what is only observed."""
+    return None if of == "prediction" and study.predictor is not None else study.estimator
+
+
+def _answer(study: Study, question: Any, found: Found, more: dict[str, Any]) -> Answer:
+    level = study.audit.settings.level
+    verdict = judged([getattr(found, part) for part in question.judge], question.margin, level)
+    return Answer(
+        sentences=(*found.sentences(level), *verdict.sentences),
+        table=found.table(level).to_records(),
+        effects=found.summary(level).to_records(),
+        verdict=verdict.verdict,
+        judgment=verdict.judgment,
+        details={**_parts(found, level), **more},
+        diagnostics=[diagnosis(found.diagnostics)],
+        assumptions=found.diagnostics.assumptions,
+        notes=found.diagnostics.notes,
+    )
+
+
+def _parts(found: Found, level: float) -> dict[str, Any]:
+    """What a waterfall is drawn from: the parts of the gap, and the twelve world means."""
+    means = [
+        {
+            "direct_path_told": direct,
+            "mediators_told": mediators,
+            "among": among,
+            **effect_record(found.world_means[direct, mediators, among], level),
+        }
+        for direct, mediators, among in ALL_WORLDS
+    ]
+    return {
+        "what": found.what,
+        "reference": found.reference,
+        "comparison": found.comparison,
+        "convention": found.convention,
+        "parts": found.summary(level).to_records(),
+        "world_means": means,
+    }

@@ -1,0 +1,94 @@
+"""Do groups fare differently, by plain metrics and by published screens? Nothing here is causal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.questions import GroupMetricsQuestion, ScreensQuestion
+from causalfairness.audit.study import Study
+from causalfairness.errors import OutcomeError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.parity import group_metrics, screens
+from causalfairness.parity.metrics.table import MetricTable
+from causalfairness.parity.metrics.words import CAUTION
+from causalfairness.tables import RowAccount
+
+
+def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnessModel) -> Answer:
+    """Do groups fare differently, by the plain metrics that people expect?"""
+    settings, choice = study.audit.settings, study.audit.predictor
+    known = study.predictor is None and study.decision is not None
+    found = group_metrics(
+        study.data,
+        model,
+        threshold=choice.threshold if known or study.predictor is not None else None,
+        favorable=choice.favorable,
+        level=settings.level,
+        bins=question.bins,
+        missing=study.missing,
+    )
+    tables: dict[str, Callable[[], MetricTable]] = {
+        "gaps": found.gaps,
+        "ratios": found.ratios,
+        "extremes": found.extremes,
+        "four_fifths": found.screen,
+        "calibration": found.calibration,
+    }
+    return Answer(
+        sentences=found.sentences(),
+        table=found.table().to_records(),
+        details={
+            **{name: _records(table) for name, table in tables.items()},
+            "about": found.about,
+            "absent": found.absent,
+        },
+        diagnostics=[_rows(found.account)],
+        assumptions=(),
+        notes=found.notes,
+    )
+
+
+def screening(study: Study, question: ScreensQuestion, model: StandardFairnessModel) -> Answer:
+    """Which rates and impact ratios does a published rule ask for? Never a verdict."""
+    given = {} if question.favorable is None else {"favorable": question.favorable}
+    found = screens.screen(
+        study.data,
+        rule_of(study, question),
+        columns=question.columns,
+        selected=question.selected,
+        score=question.score,
+        unknown=list(question.unknown),
+        exclude_small=question.exclude_small,
+        justification=question.justification or "",
+        level=study.audit.settings.level,
+        missing=study.missing,
+        **given,
+    )
+    return Answer(
+        sentences=found.sentences(),
+        table=found.table().to_records(),
+        details=found.to_dict(),
+        diagnostics=[_rows(found.account)],
+        notes=(*found.notes, CAUTION),
+    )
+
+
+def rule_of(study: Study, question: ScreensQuestion) -> Path | str:
+    """Which rule is meant? A bundled one by its name, or a file, from the audit's folder on."""
+    own = question.rule.endswith(".toml")
+    return study.audit.beside / question.rule if own else question.rule
+
+
+def _records(table: Callable[[], MetricTable]) -> Any:
+    """The rows of a table; None of one that there is no reason to draw up."""
+    try:
+        return table().to_records()
+    except OutcomeError:
+        return None
+
+
+def _rows(account: RowAccount) -> dict[str, Any]:
+    return {"rows": {"text": str(account), **vars(account)}}

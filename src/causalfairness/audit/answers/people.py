@@ -1,0 +1,263 @@
+"""Is this person treated differently? Counterfactual shifts, and situations of complainants.
+
+Whatever lists people leaves out those in groups of fewer than `settings.smallest`: a row about so
+few says too much about each of them. They are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from causalfairness.audit.answers.answer import Answer, judged
+from causalfairness.audit.answers.gaps import asked_of
+from causalfairness.audit.plain import plain
+from causalfairness.audit.questions import CounterfactualFairnessQuestion, SituationsQuestion
+from causalfairness.audit.study import Study
+from causalfairness.errors import InterventionError, RoleError, SituationError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.individuals import (
+    CounterfactualFairness,
+    Dossier,
+    SituationTest,
+    counterfactual_fairness,
+    counterfactual_situation_test,
+    situation_test,
+)
+from causalfairness.tables import add_column, only_columns
+from causalfairness.tables.frames import frame_rows
+
+POINTS = 64  # at which densities are kept
+BINS = 20  # of the histogram of shifts
+COLUMN_MODEL = (
+    "the model itself is not at hand: what it would have said in the other world is told by a "
+    "mechanism that was fitted to its column {column!r}"
+)
+
+
+def shifts(
+    study: Study, question: CounterfactualFairnessQuestion, model: StandardFairnessModel
+) -> Answer:
+    """Would each person's prediction have been the same, had they been in the other group?"""
+    settings, column = study.audit.settings, model.prediction_column
+    scm = study.structural_model(column)
+    data, said = study.complete(scm.graph.nodes)
+    if study.predictor is None:
+        data = only_columns(data, scm.graph.nodes)
+    found = counterfactual_fairness(
+        _column_of_people(column) if study.predictor is None else study.predictor.score,
+        data,
+        scm,
+        _told(study, question, model),
+        threshold=None if study.predictor is None else study.audit.predictor.threshold,
+        draws=question.draws,
+        replicates=question.replicates,
+        workers=study.workers,
+        seed=settings.seed,
+    )
+    moved = [group.shift for group in found if group.changed]
+    verdict = judged(moved, question.margin, settings.level)
+    extra = (COLUMN_MODEL.format(column=column),) if study.predictor is None else ()
+    return Answer(
+        sentences=(*found.sentences(settings.level), *verdict.sentences),
+        table=found.to_records(settings.level),
+        effects=found.table(settings.level).to_records(),
+        verdict=verdict.verdict,
+        judgment=verdict.judgment,
+        details={
+            "told": found.told,
+            "groups": [_spread(found, at, settings.smallest) for at in range(len(found.groups))],
+            "mechanisms": scm.fits,
+        },
+        assumptions=(*found.assumptions, *extra),
+        notes=(*found.notes, *said),
+    )
+
+
+def situations(study: Study, question: SituationsQuestion, model: StandardFairnessModel) -> Answer:
+    """Are people like each complainant declined more often than like people of the other group?"""
+    data, decision, favorable = _decisions(study, question, model)
+    features = question.features or (*model.confounders, *model.mediators)
+    if not features:
+        raise SituationError("there are no features that make people alike; name features")
+    settings = study.audit.settings
+    asked: dict[str, Any] = {
+        "protected": model.protected,
+        "comparison": model.comparison,
+        "reference": model.reference,
+        "features": list(features),
+        "decision": decision,
+        "favorable": favorable,
+        "k": list(question.k),
+        "tau": question.tau,
+        "level": settings.level,
+        "sided": question.sided,
+        "interval": question.interval,
+        "within": question.within,
+        "ids": question.ids,
+        "workers": study.workers,
+    }
+    if not question.counterfactual:
+        return _about_situations(situation_test(data, **asked), question, settings.smallest)
+    scm = study.structural_model(None)
+    found = counterfactual_situation_test(data, scm, seed=settings.seed, **asked)
+    said = _about_situations(found, question, settings.smallest)
+    return replace(said, details={**said.details, "mechanisms": scm.fits})
+
+
+def _column_of_people(column: str | None) -> Any:
+    if column is None:
+        raise RoleError("there is no prediction to follow; name roles.prediction")
+    return lambda people: frame_rows(people, [column]).read(column).values
+
+
+def _told(study: Study, question: Any, model: StandardFairnessModel) -> Any:
+    """What is set: as the question says, or the reference group for those of the comparison."""
+    if question.do is not None:
+        return {
+            name: {_as_in(study, name, old): new for old, new in value.items()}
+            if isinstance(value, dict)
+            else value
+            for name, value in question.do.items()
+        }
+    if model.comparison is None or model.reference is None:
+        raise InterventionError(
+            "the other group must be a single one; name both reference and comparison, or say "
+            "with do what everyone is told"
+        )
+    if isinstance(model.protected, str):
+        return {model.protected: {model.comparison: model.reference}}
+    return {
+        name: {old: new}
+        for name, old, new in zip(
+            model.protected_columns, model.comparison, model.reference, strict=True
+        )
+        if old != new
+    }
+
+
+def _as_in(study: Study, name: str, key: str) -> Any:
+    """Keys of a file are text; where the column holds numbers, numbers are meant."""
+    if name in study.columns and study.column(name).is_number:
+        try:
+            return float(key)
+        except ValueError:
+            return key
+    return key
+
+
+def _spread(found: CounterfactualFairness, at: int, smallest: int) -> dict[str, Any]:
+    """How predictions and shifts are spread in a group; nothing for one that is too small."""
+    group = list(found)[at]
+    about: dict[str, Any] = {"group": group.name, "people": group.people}
+    if group.people < smallest:
+        return {**about, "suppressed": f"fewer than {smallest} people"}
+    label = found.groups[at]
+    curves = found.densities(label, POINTS)
+    moved = found.shift[found.group == at]
+    counts, edges = np.histogram(moved, bins=BINS)
+    return {
+        **about,
+        "densities": {"at": curves.at, "fact": curves.fact, "otherwise": curves.otherwise},
+        "shifts": {"edges": edges, "counts": counts},
+    }
+
+
+def _decisions(
+    study: Study, question: SituationsQuestion, model: StandardFairnessModel
+) -> tuple[Any, str, Any]:
+    """Which column holds decisions, and which of its values is the good one?"""
+    of, good = question.of, study.audit.predictor.favorable
+    if of is None:
+        of = asked_of(study, question) if model.prediction is None else "prediction"
+    if of == "outcome":
+        value = study.audit.roles.outcome_value
+        return study.data, str(model.outcome), good if value is None else value
+    if study.predictor is not None:
+        made = study.predictor.decide(study.data)
+        data, name = add_column(study.data, [int(each) for each in made], name="decision")
+        return data, name, good
+    return study.data, str(model.prediction_column), good
+
+
+def _about_situations(found: SituationTest, question: Any, smallest: int) -> Answer:
+    listed, suppressed, said = _listed(found, question, smallest)
+    key = "id" if question.ids is not None else "row"
+    first = [row for row in listed if row["evidence"]][: question.dossiers]
+    return Answer(
+        sentences=found.sentences(),
+        table=listed,
+        details={
+            "method": found.name,
+            "summary": found.summary().to_records(),
+            "features": found.situations.features,
+            "complaining": found.situations.complaining,
+            "compared": found.situations.compared,
+            "declined": found.situations.declined,
+            "suppressed": suppressed,
+            "smallest": smallest,
+            "dossiers": [
+                {key: row[key], **_dossier(found.dossier(row[key], k=row["k"]))} for row in first
+            ],
+        },
+        assumptions=found.assumptions,
+        notes=(*found.notes, *said),
+    )
+
+
+def _listed(
+    found: SituationTest, question: Any, smallest: int
+) -> tuple[list[dict[str, Any]], int, list[str]]:
+    """Who is listed, the largest differences first, and how many are not, for being so few?"""
+    table = found.table().to_records()
+    known = [each["delta"] if each["delta"] is not None else -2.0 for each in table]
+    few = len(found.situations.complainants) < smallest
+    shown = [
+        table[at]
+        for at in sorted(range(len(table)), key=lambda at: (-known[at], at))
+        if not few and min(table[at]["control_size"], table[at]["test_size"]) >= smallest
+    ]
+    suppressed, said = len(table) - len(shown), []
+    if suppressed:
+        said.append(
+            f"{suppressed:,} of {len(table):,} lines are about groups of fewer than {smallest} "
+            "people, and are not listed"
+        )
+    if len(shown) > question.listed:
+        said.append(f"the {question.listed:,} largest of {len(shown):,} differences are listed")
+    return shown[: question.listed], suppressed, said
+
+
+def _dossier(found: Dossier) -> dict[str, Any]:
+    groups = {
+        name: {
+            "about": group.about,
+            "declined": group.declined,
+            "peers": [
+                {
+                    "name": peer.name,
+                    "distance": peer.distance,
+                    "declined": peer.declined,
+                    "values": peer.values,
+                }
+                for peer in group.peers
+            ],
+        }
+        for name, group in (("control", found.control), ("test", found.test))
+    }
+    told: dict[str, Any] = plain(
+        {
+            "person": found.person,
+            "k": found.k,
+            "features": found.features,
+            "fact": found.fact,
+            "otherwise": found.otherwise,
+            **groups,
+            "finding": found.finding,
+            "sentences": found.sentences(),
+            "rows": found.rows(),
+        }
+    )
+    return told

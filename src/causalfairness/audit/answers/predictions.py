@@ -1,0 +1,174 @@
+"""What does a prediction mean, may it use the paths it uses, and does it depend on the group?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from causalfairness.audit.answers.answer import Answer, Judged, judged
+from causalfairness.audit.plain import diagnosis
+from causalfairness.audit.questions import (
+    InvarianceQuestion,
+    Necessity,
+    PredictiveParityQuestion,
+)
+from causalfairness.audit.study import Study
+from causalfairness.errors import InvarianceError
+from causalfairness.estimators.fills import evaluate
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.inference.intervals import normal_reach
+from causalfairness.invariance import InvarianceTest, invariance_test
+from causalfairness.parity import (
+    Declaration,
+    check_business_necessity,
+    decompose_predictive_parity,
+)
+from causalfairness.tables import only_columns, only_rows
+from causalfairness.tables.frames import frame_rows
+from causalfairness.tables.groups import NEITHER, label_groups, members
+from causalfairness.tables.target import target_of
+
+
+def predictive_parity(
+    study: Study, question: PredictiveParityQuestion, model: StandardFairnessModel
+) -> Answer:
+    """Does a score mean the same in both groups, and what is the difference made of?"""
+    level = study.audit.settings.level
+    scm = study.structural_model(model.outcome) if question.counterfactual else None
+    data, said = study.complete(study.columns) if scm is not None else (study.data, ())
+    found = decompose_predictive_parity(
+        data,
+        model,
+        counterfactual=scm,
+        bins=question.bins,
+        replicates=question.replicates,
+        **study.usual,
+    )
+    verdict = judged([found.ppm.integrated], question.margin, level)
+    means, bounds = found.mean_outcomes(level)
+    return Answer(
+        sentences=(*found.sentences(level), *verdict.sentences),
+        table=found.to_records(level),
+        effects=found.summary(level).to_records(),
+        verdict=verdict.verdict,
+        judgment=verdict.judgment,
+        details={
+            "what": found.what,
+            "score": found.score,
+            "reference": found.reference,
+            "comparison": found.comparison,
+            "mean_outcomes": {"value": means, "low": bounds.low, "high": bounds.high},
+            "mean_scores": found.mean_scores,
+            "mechanisms": [] if scm is None else scm.fits,
+        },
+        diagnostics=[diagnosis(found.diagnostics)],
+        assumptions=found.diagnostics.assumptions,
+        notes=(*found.diagnostics.notes, *said),
+    )
+
+
+def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -> Answer:
+    """Does the predictor use only the paths it may, and those as the world does?"""
+    declared = [Declaration(one.path, one.by, one.because, one.on) for one in question.declarations]
+    report = check_business_necessity(
+        study.data,
+        model,
+        allowed=[*question.allowed, *declared],
+        margin=question.margin,
+        level=study.audit.settings.level,
+        estimator=study.estimator,
+        **study.usual,
+    )
+    told = report.to_dict()
+    return Answer(
+        sentences=report.sentences(),
+        table=report.table().to_records(),
+        effects=report.effects().to_records(),
+        verdict=report.verdict,
+        judgment={"margin": report.margin, "level": report.level, "paths": told["paths"]},
+        details={
+            **{name: told[name] for name in ("what", "reference", "comparison", "allowed")},
+            "declarations": told["declarations"],
+            "ledger": report.ledger.lines(),
+        },
+        diagnostics=[diagnosis(each) for each in report.diagnostics],
+        assumptions=report.assumptions,
+        notes=report.notes,
+    )
+
+
+def invariance(study: Study, question: InvarianceQuestion, model: StandardFairnessModel) -> Answer:
+    """Does the prediction depend on the group once the features are known?"""
+    features = question.features or tuple(model.confounders)
+    if not features:
+        raise InvarianceError(
+            "there are no features that could block other ways from group to prediction; name "
+            "some, none of which the group brings about"
+        )
+    settings = study.audit.settings
+    used = (*model.protected_columns, *features)
+    score = () if model.prediction_column is None else (model.prediction_column,)
+    complete, said = study.complete((*used, *score))
+    inside, labels = _two_groups(complete, model)
+    found = invariance_test(
+        _scores(inside, model),
+        labels,
+        only_columns(inside, list(features)),
+        method=question.method,
+        draws=question.draws,
+        level=settings.level,
+        workers=study.workers,
+        seed=settings.seed,
+    )
+    named = replace(found, models=(model.prediction_column or "prediction",))
+    verdict = _within(named, question.margin)
+    return Answer(
+        sentences=(*named.sentences(), *verdict.sentences),
+        table=named.table().to_records(),
+        verdict=verdict.verdict,
+        judgment=verdict.judgment,
+        details={"method": named.method, "groups": named.groups, "features": features},
+        assumptions=named.assumptions,
+        notes=(*named.notes, *said),
+    )
+
+
+def _two_groups(data: Any, model: StandardFairnessModel) -> tuple[Any, list[str]]:
+    """The rows of the two groups, and the name of each row's group."""
+    rows = frame_rows(data, model.protected_columns)
+    groups, group = label_groups([rows.read(name) for name in model.protected_columns])
+    role = members(groups, model)[group]
+    inside = np.flatnonzero(role != NEITHER)
+    names = (model.reference_label, model.comparison_label)
+    return only_rows(data, inside), [names[each] for each in role[inside]]
+
+
+def _scores(data: Any, model: StandardFairnessModel) -> Any:
+    if model.predict is not None:
+        return evaluate(model.predict, data, model)
+    column = frame_rows(data, [str(model.prediction_column)]).read(str(model.prediction_column))
+    return target_of(model, "prediction").read(column)
+
+
+def _within(found: InvarianceTest, margin: float | None) -> Judged:
+    """Does the group move predictions by more than the margin, root mean square?
+
+    Satisfied if the bound of the test lies below, violated if the finding stands and a one-sided
+    interval of the effect lies above.
+    """
+    if margin is None:
+        return Judged()
+    upper = math.sqrt(max(float(found.upper[0]), 0.0))
+    reach = normal_reach(2 * found.level - 1) * float(found.standard_error[0])
+    lower = math.sqrt(max(float(found.effect[0]) - reach, 0.0)) if found.rejected[0] else 0.0
+    verdict = "violated" if lower > margin else "satisfied" if upper <= margin else "undecided"
+    sentence = (
+        f"Judged with a margin of {margin:g} at the {100 * found.level:.6g}% level, under these "
+        f"assumptions: {verdict} (the group moves predictions by {lower:.3g} to {upper:.3g}, root "
+        "mean square)."
+    )
+    evidence = {"margin": margin, "level": found.level, "low": lower, "high": upper}
+    return Judged(verdict, evidence, (sentence,))

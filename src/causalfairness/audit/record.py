@@ -1,0 +1,197 @@
+"""What is written down about an audit? One plain record that a stranger can read and check.
+
+The layout is versioned by `SCHEMA`: new keys may be added under the same version, none disappears
+or changes its meaning. `timings` holds all that differs between two runs of the same study.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from causalfairness.audit.plain import plain
+from causalfairness.audit.register import register
+from causalfairness.audit.study import Study
+from causalfairness.errors import RecordError
+from causalfairness.tables import open_table
+from causalfairness.tables.fingerprint import identify
+from causalfairness.tables.groups import shown
+
+SCHEMA = "causalfairness.audit/1"
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "duckdb", "numba")
+PARTS = {"data": dict, "settings": dict, "versions": dict, "answers": list, "assumptions": list}
+VERDICTS = ("violated", "undecided", "satisfied")
+
+
+def record_of(
+    study: Study,
+    answers: Sequence[Mapping[str, Any]],
+    tests: Mapping[str, Any],
+    started: datetime,
+) -> dict[str, Any]:
+    """What is written down about these answers?"""
+    audit, told = study.audit, [each["answer"] for each in answers]
+    settings = audit.to_dict()
+    return {
+        "schema": SCHEMA,
+        "title": audit.title,
+        "data": data_section(study),
+        "roles": _roles(study),
+        "graph": {"text": study.graph.to_text(), "given": audit.roles.graph is not None},
+        "settings": settings,
+        "asked": [question.model_dump(mode="json") for question in audit.asked],
+        "seed": audit.settings.seed,
+        "model": None if study.predictor is None else _model(study),
+        "versions": versions(),
+        "answers": told,
+        "assumptions": register(told, tests["tests"], audit.settings.level),
+        "verdict": overall(told),
+        "warnings": [
+            {"question": answer["title"], "warning": said}
+            for answer in told
+            for said in answer["warnings"]
+        ],
+        "notes": list(audit.notes),
+        "timings": _timings([*answers, tests], [answer["title"] for answer in told], started),
+    }
+
+
+def data_section(study: Study) -> dict[str, Any]:
+    """Which data was it? Fingerprints do not depend on the engine or the order of rows."""
+    return {
+        "rows": study.rows,
+        "columns": {name: identify([study.column(name)]).fingerprint for name in study.columns},
+        "fingerprint": study.identity.fingerprint,
+        "groups": _people(study),
+        "order": study.identity.order,
+        "source": study.source,
+    }
+
+
+def overall(answers: Sequence[Mapping[str, Any]]) -> str | None:
+    """What is said about all questions that are judged? None where none is.
+
+    A question that was to be judged and could not be answered leaves the whole undecided.
+
+    >>> judged = {"verdict": "satisfied", "status": "answered", "question": {"margin": 0.1}}
+    >>> overall([judged]), overall([judged, {**judged, "verdict": "violated"}]), overall([])
+    ('satisfied', 'violated', None)
+    """
+    found = [
+        answer["verdict"] or "undecided"
+        for answer in answers
+        if answer["verdict"] is not None or answer["question"].get("margin") is not None
+        if answer["verdict"] is not None or answer["status"] != "answered"
+    ]
+    return next((verdict for verdict in VERDICTS if verdict in found), None)
+
+
+def versions() -> dict[str, Any]:
+    """Which programs found the answers?
+
+    >>> sorted(versions())
+    ['causalfairness', 'libraries', 'python']
+    """
+    return {
+        "causalfairness": _version("causalfairness"),
+        "python": platform.python_version(),
+        "libraries": {name: _version(name) for name in LIBRARIES},
+    }
+
+
+def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What does the record in this file say?
+
+    >>> read_record("nowhere.json")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.RecordError: the record 'nowhere.json' cannot be read: No such file ...
+    """
+    file = Path(path)
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except OSError as cause:
+        raise RecordError(
+            f"the record {str(file)!r} cannot be read: {cause.strerror or cause}"
+        ) from None
+    except (ValueError, RecursionError) as cause:
+        raise RecordError(f"{str(file)!r} is no record: {cause}") from None
+    return check_record(found, str(file))
+
+
+def check_record(found: Any, where: str) -> dict[str, Any]:
+    """Is this a record that can be compared?"""
+    if not isinstance(found, dict) or not str(found.get("schema", "")).startswith(
+        SCHEMA.partition("/")[0]
+    ):
+        raise RecordError(f"{where!r} is no record of an audit; expected one of schema {SCHEMA}")
+    if found["schema"] != SCHEMA:
+        raise RecordError(
+            f"{where!r} is a record of schema {found['schema']!r}, and this version reads {SCHEMA}"
+        )
+    lacking = [key for key, kind in PARTS.items() if not isinstance(found.get(key), kind)]
+    answers = found["answers"] if "answers" not in lacking else []
+    if any(not isinstance(answer, dict) or "title" not in answer for answer in answers):
+        lacking.append("the title of every answer")
+    if lacking:
+        raise RecordError(f"{where!r} is no whole record: {', '.join(lacking)} is not in it")
+    return found
+
+
+def _timings(
+    kept: Sequence[Mapping[str, Any]], titles: Sequence[str], started: datetime
+) -> dict[str, Any]:
+    """When was it asked, how long did it take, and what had been answered before?"""
+    return {
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round((datetime.now(UTC) - started).total_seconds(), 3),
+        "questions": [
+            {"question": title, "seconds": each["seconds"], "restored": each["restored"]}
+            for title, each in zip([*titles, "assumptions"], kept, strict=True)
+        ],
+    }
+
+
+def _people(study: Study) -> list[dict[str, Any]]:
+    people = open_table(study.data).people(study.scored)
+    return [{"group": shown(group), "people": count} for group, count in people.items()]
+
+
+def _roles(study: Study) -> dict[str, Any]:
+    model = study.scored
+    found: dict[str, Any] = plain(
+        {
+            "protected": model.protected_columns,
+            "reference": model.reference_label,
+            "comparison": model.comparison_label,
+            "confounders": model.confounders,
+            "mediators": model.mediators,
+            "outcome": model.outcome,
+            "outcome_value": model.outcome_value,
+            "prediction": model.prediction_column
+            or (None if study.predictor is None else study.predictor.name),
+            "decision": study.decision,
+            "weights": model.weights,
+            "left_out": model.left_out,
+            "words": model.describe(),
+        }
+    )
+    return found
+
+
+def _model(study: Study) -> dict[str, Any]:
+    assert study.predictor is not None
+    return {"name": study.predictor.name, "sha256": study.predictor.digest}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,118 @@
+"""What are the answers of an audit? One question after the other, none of them twice.
+
+A question that the library refuses is not answered, with the reason, and the others go on. With a
+folder, what is finished is kept: a run that was interrupted takes up where it stopped, and ends
+with the same record, but for timings.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.record import SCHEMA, record_of, versions
+from causalfairness.audit.register import independences
+from causalfairness.audit.result import AuditResult
+from causalfairness.audit.schema import Audit
+from causalfairness.audit.store import Store, key_of
+from causalfairness.audit.study import Study, prepare
+from causalfairness.audit.units import Unit, units_of
+from causalfairness.errors import CausalFairnessError
+from causalfairness.inference import run_all
+
+Kept = dict[str, Any]
+REGISTER = "assumptions"
+
+
+def run_audit(
+    audit: Audit,
+    data: Any = None,
+    *,
+    trust: bool,
+    workers: int,
+    folder: str | os.PathLike[str] | None,
+) -> AuditResult:
+    """What are the answers of this audit?"""
+    started = datetime.now(UTC)
+    study = prepare(audit, data, trust=trust, workers=workers)
+    run = _Run(study, Store.at(folder))
+    tasks: list[Unit | None] = [*units_of(study), None]
+    *answers, tests = run_all(run.ask, tasks, workers=1, what="asking questions")
+    return AuditResult(record_of(study, answers, tests, started))
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What is asked, and where are answers kept?"""
+
+    study: Study
+    store: Store
+
+    def ask(self, unit: Unit | None) -> Kept:
+        """What is the answer? None stands for the tests of what the graph implies."""
+        if unit is None:
+            return self._once({"title": REGISTER}, lambda: {"tests": independences(self.study)})
+        about = {
+            "title": unit.title,
+            "kind": unit.kind,
+            "detail": unit.detail,
+            "question": unit.question.model_dump(mode="json"),
+            **unit.groups,
+        }
+        return self._once(about, lambda: {"answer": answer_of(self.study, unit)})
+
+    def _once(self, about: Kept, work: Callable[[], Kept]) -> Kept:
+        key = key_of({**identity_of(self.study), "about": about})
+        kept = self.store.find(key)
+        if kept is not None:
+            return {**kept, "restored": True}
+        began = time.perf_counter()
+        found = work()
+        found["seconds"] = round(time.perf_counter() - began, 3)
+        self.store.keep(key, found)
+        return {**found, "restored": False}
+
+
+def identity_of(study: Study) -> Kept:
+    """On what does every answer depend, besides its question?"""
+    told = study.audit.to_dict()
+    parts = ("roles", "predictor", "estimator", "settings")
+    return {
+        "schema": SCHEMA,
+        "versions": versions(),
+        "fingerprint": study.identity.fingerprint,
+        "order": study.identity.order,
+        "missing": study.missing,
+        "columns": study.columns,
+        "model": "" if study.predictor is None else study.predictor.digest,
+        **{part: told[part] for part in parts},
+    }
+
+
+def answer_of(study: Study, unit: Unit) -> Kept:
+    """What is the answer to one question? Or why is there none?"""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            found, refused = unit.ask(study, unit.question, unit.model), None
+        except CausalFairnessError as error:
+            found, refused = Answer(sentences=()), error
+    said = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in heard)
+    return {
+        "title": unit.title,
+        "kind": unit.kind,
+        "detail": unit.detail,
+        "question": unit.question.model_dump(mode="json"),
+        "groups": unit.groups,
+        "status": "answered" if refused is None else "not answered",
+        "reason": "" if refused is None else str(refused),
+        "refused_by": "" if refused is None else type(refused).__name__,
+        "warnings": [*said],
+        **found.to_dict(),
+    }

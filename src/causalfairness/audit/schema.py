@@ -1,0 +1,188 @@
+"""What does an audit say? A whole study as a file: data, roles, questions and settings.
+
+The schema is closed: a key that it does not know is refused, with the nearest one that it does.
+Nothing here is estimated. `Audit.run` hands the study to `running`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
+
+from causalfairness.audit.kinds import CLOSED, Texts
+from causalfairness.audit.questions import Question, columns_of
+from causalfairness.audit.sections import (
+    DataSource,
+    EstimatorChoice,
+    Groups,
+    PredictorChoice,
+    Roles,
+    Settings,
+    not_loaded,
+)
+from causalfairness.errors import AuditError
+
+if TYPE_CHECKING:
+    from causalfairness.audit.result import AuditResult
+
+
+def _named(value: Any) -> Any:
+    """A source alone stands for a table with nothing else in it."""
+    return {"source": os.fspath(value)} if isinstance(value, str | os.PathLike) else value
+
+
+class Audit(BaseModel):
+    """What is to be found out about a decision system? A whole study, written down beforehand.
+
+    `from_file` reads one from TOML or JSON; keywords make one in Python, with tables as
+    dictionaries. Left out, `questions` are those that the roles allow. All that is wrong is said
+    at once, in one `AuditError`.
+
+    >>> import causalfairness as cf
+    >>> audit = cf.Audit(
+    ...     data="dataset:compas",
+    ...     roles={"protected": "sex", "reference": "Male", "comparison": "Female",
+    ...            "confounders": ["age_cat"], "outcome": "two_year_recid"},
+    ...     questions=[{"ask": "disparity", "margin": 0.02}])
+    >>> result = audit.run()
+    >>> result.verdicts
+    {'disparity of two_year_recid: Female against Male': 'violated'}
+    """
+
+    model_config = CLOSED
+    title: Annotated[str, Field(max_length=1000, description="text")] = ""
+    data: Annotated[
+        DataSource | None, BeforeValidator(_named), Field(description="a table with source")
+    ] = None
+    roles: Annotated[Roles, Field(description="a table with protected, reference and more")]
+    groups: Annotated[Groups, Field(description="a table")] = Groups()
+    predictor: Annotated[PredictorChoice, Field(description="a table")] = PredictorChoice()
+    questions: Annotated[
+        tuple[Question, ...], Field(max_length=200, description="a list of tables with ask")
+    ] = ()
+    estimator: Annotated[EstimatorChoice, Field(description="a table")] = EstimatorChoice()
+    settings: Annotated[Settings, Field(description="a table")] = Settings()
+    notes: Annotated[Texts, Field(description="a list of texts, each once")] = ()
+    _beside: Path | None = PrivateAttr(default=None)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Audit:
+        """What does an audit file say? TOML, or JSON where the name ends in .json.
+
+        Paths in it are taken from the folder that it lies in.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "audit.toml")
+        ...     _ = file.write_text("data = 5")
+        ...     Audit.from_file(file)
+        Traceback (most recent call last):
+        ...
+        causalfairness.errors.AuditError: ...audit.toml is no audit:
+          data: found 5; expected a table with source
+          roles: is missing; expected a table with protected, reference and more
+        """
+        from causalfairness.audit.file_reading import read_file
+        from causalfairness.audit.problems import refusal_of
+
+        file = Path(path)
+        try:
+            found = cls.__pydantic_validator__.validate_python(read_file(file), context="file")
+        except ValidationError as error:
+            raise AuditError(refusal_of(error, cls, str(file))) from None
+        return found.found_in(file.resolve().parent)  # type: ignore[no-any-return]
+
+    def run(
+        self,
+        data: Any = None,
+        *,
+        trust: bool = False,
+        workers: int = 1,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> AuditResult:
+        """What are the answers? Asks one question after the other.
+
+        `data` stands in for the source of the file: a pandas, polars or pyarrow table, a DuckDB
+        relation, or a path. `trust=True` lets a function or a saved model run. With a `folder`,
+        finished questions are kept there, and a run that was interrupted does not ask them again.
+        The answers do not depend on `workers`.
+
+        >>> import causalfairness as cf
+        >>> world = cf.datasets.worlds.binary()
+        >>> audit = cf.Audit(roles={
+        ...     "protected": "group", "reference": "blue", "comparison": "green",
+        ...     "confounders": ["c1", "c2"], "mediators": ["m1"], "outcome": "y"})
+        >>> result = audit.run(world.draw(2_000, seed=0))
+        >>> [answer["status"] for answer in result.record["answers"]]
+        ['answered', 'answered']
+        """
+        from causalfairness.audit.running import run_audit
+
+        return run_audit(self, data, trust=trust, workers=workers, folder=folder)
+
+    @property
+    def asked(self) -> tuple[Any, ...]:
+        """Which questions are asked? Those listed, or those that the roles allow."""
+        from causalfairness.audit.defaults import usual_questions
+
+        return self.questions or usual_questions(self)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Which columns must the data have? Those with a role, and those that are named."""
+        model = self.roles.model(self.roles.prediction or not_loaded)
+        named = [name for question in self.asked for name in columns_of(question)]
+        extra = () if self.data is None else self.data.columns
+        return tuple(dict.fromkeys((*model.role_columns, *named, *extra)))
+
+    @property
+    def beside(self) -> Path:
+        """From which folder are paths taken? That of the file, or the one we are in."""
+        return Path() if self._beside is None else self._beside
+
+    def found_in(self, folder: Path) -> Self:
+        """What is the audit, if paths in it start in this folder?"""
+        other = self.model_copy()
+        other._beside = folder
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """What does the audit say, as plain data?
+
+        >>> Audit(roles={"protected": "sex", "reference": "M", "outcome": "y"}).to_dict()["notes"]
+        []
+        """
+        return self.model_dump(mode="json")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: Any) -> Self:
+        if info.context == "file":
+            return handler(value).checked()
+        from causalfairness.audit.problems import refusal_of
+
+        try:
+            return handler(value).checked()
+        except ValidationError as error:
+            raise AuditError(refusal_of(error, cls, "this")) from None
+
+    def checked(self) -> Self:
+        """Do the sections fit each other? Refused where they do not."""
+        from causalfairness.audit.defaults import contradictions
+
+        found = [*contradictions(self)]
+        if found:
+            listed = "\n".join(f"  {problem}" for problem in found)
+            raise AuditError(f"the audit contradicts itself:\n{listed}")
+        return self

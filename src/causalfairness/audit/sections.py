@@ -1,0 +1,207 @@
+"""Which sections does an audit have? Data, roles, groups, predictor, estimator, settings.
+
+Each is checked on its own, so that all that is wrong with a file is found at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from causalfairness.audit.kinds import (
+    CLOSED,
+    Columns,
+    Contradiction,
+    GroupValue,
+    Level,
+    Number,
+    Text,
+    Texts,
+    Truth,
+    Value,
+    Whole,
+)
+from causalfairness.errors import CausalFairnessError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.graph import CausalGraph
+
+COLUMN = "the name of a column"
+COLUMNS = "a list of columns, each once"
+GROUP = "a group: one value, or a list with one value for each protected column"
+LARGEST_SEED = 2**63 - 1
+
+
+class DataSource(BaseModel):
+    """Where is the data, and what happens to missing values?"""
+
+    model_config = CLOSED
+    source: Annotated[
+        Text,
+        Field(
+            description="a path or pattern of CSV or Parquet files, or dataset:NAME for bundled "
+            "data"
+        ),
+    ]
+    missing: Annotated[
+        Literal["refuse", "drop", "category"],
+        Field(description="'refuse', 'drop' or 'category'"),
+    ] = "refuse"
+    columns: Annotated[
+        Texts, Field(description=f"{COLUMNS}: further ones that the predictor needs")
+    ] = ()
+
+
+class Roles(BaseModel):
+    """Who is compared with whom, and what part does every column play?"""
+
+    model_config = CLOSED
+    protected: Annotated[Columns, Field(description="a column, or a list of columns")]
+    reference: Annotated[GroupValue, Field(description=GROUP)]
+    comparison: Annotated[
+        GroupValue | None, Field(description=f"{GROUP}; left out: everyone else")
+    ] = None
+    confounders: Annotated[Texts, Field(description=COLUMNS)] = ()
+    mediators: Annotated[Texts, Field(description=COLUMNS)] = ()
+    outcome: Annotated[Text | None, Field(description=COLUMN)] = None
+    outcome_value: Annotated[
+        Value | None, Field(description="the value of the outcome that counts as 1")
+    ] = None
+    prediction: Annotated[Text | None, Field(description=COLUMN)] = None
+    weights: Annotated[Text | None, Field(description=COLUMN)] = None
+    graph: Annotated[
+        Text | None,
+        Field(description="the text of a causal graph, such as 'race -> priors; race <-> age'"),
+    ] = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.graph is not None and (self.confounders or self.mediators):
+            raise Contradiction(
+                "the graph says which columns are confounders and mediators; give either graph, "
+                "or confounders and mediators",
+            )
+        try:
+            if self.graph is not None:
+                CausalGraph.parse(self.graph)
+            self.model(self.prediction or (None if self.outcome else not_loaded))
+        except CausalFairnessError as refusal:
+            raise Contradiction(str(refusal)) from None
+        return self
+
+    def model(self, prediction: Any) -> StandardFairnessModel:
+        """Which model do the roles make, with this prediction: a column, a function or None?"""
+        common: dict[str, Any] = {
+            "protected": self.protected if isinstance(self.protected, str) else [*self.protected],
+            "reference": self.reference,
+            "comparison": self.comparison,
+            "outcome": self.outcome,
+            "outcome_value": self.outcome_value,
+            "prediction": prediction,
+            "weights": self.weights,
+        }
+        if self.graph is not None:
+            return StandardFairnessModel.from_graph(CausalGraph.parse(self.graph), **common)
+        return StandardFairnessModel(
+            confounders=self.confounders, mediators=self.mediators, **common
+        )
+
+
+class Pair(BaseModel):
+    """Which two groups are compared as well?"""
+
+    model_config = CLOSED
+    reference: Annotated[GroupValue, Field(description=GROUP)]
+    comparison: Annotated[GroupValue, Field(description=GROUP)]
+
+
+class Groups(BaseModel):
+    """Which groups are compared, besides the two that the roles name?"""
+
+    model_config = CLOSED
+    pairs: Annotated[
+        tuple[Pair, ...], Field(description="a list of tables with reference and comparison")
+    ] = ()
+    each: Annotated[Truth, Field(description="true or false")] = False
+    intersections: Annotated[Truth, Field(description="true or false")] = False
+
+
+class PredictorChoice(BaseModel):
+    """What is audited, if it is not a column: a function, or a saved model? And how does it decide?
+
+    Functions and saved models run code, and are loaded only with explicit trust.
+    """
+
+    model_config = CLOSED
+    function: Annotated[
+        Text | None, Field(description="a function of a frame, as 'module:function'")
+    ] = None
+    file: Annotated[Text | None, Field(description="the path of a saved scikit-learn model")] = None
+    frame: Annotated[Literal["pandas", "pyarrow"], Field(description="'pandas' or 'pyarrow'")] = (
+        "pandas"
+    )
+    threshold: Annotated[
+        Number | None, Field(description="a number: decisions are 1 from this score on")
+    ] = None
+    favorable: Annotated[
+        Literal[0, 1], Field(description="0 or 1: the decision that is good for people")
+    ] = 1
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.function is not None and self.file is not None:
+            raise Contradiction("give either function or file, not both")
+        if self.function is not None and self.function.count(":") != 1:
+            raise Contradiction(
+                f"function is {self.function!r}; expected a module and a function with a colon "
+                "between them, such as 'scoring:predict'"
+            )
+        return self
+
+    @property
+    def is_code(self) -> bool:
+        """Does it take running somebody's code?"""
+        return self.function is not None or self.file is not None
+
+
+class EstimatorChoice(BaseModel):
+    """Which estimator answers the causal questions?"""
+
+    model_config = CLOSED
+    method: Annotated[
+        Literal["auto", "strata", "doubly_robust", "regression", "weighting"],
+        Field(description="'auto', 'strata', 'doubly_robust', 'regression' or 'weighting'"),
+    ] = "auto"
+    empty_cells: Annotated[
+        Literal["refuse", "restrict", "regression", "zero"],
+        Field(description="'refuse', 'restrict', 'regression' or 'zero'; for strata"),
+    ] = "refuse"
+    folds: Annotated[
+        Whole, Field(ge=2, le=100, description="a whole number from 2 to 100; for doubly_robust")
+    ] = 5
+    repeats: Annotated[
+        Whole, Field(ge=1, le=100, description="a whole number from 1 to 100; for doubly_robust")
+    ] = 1
+
+
+class Settings(BaseModel):
+    """At which level, from which seed, and how small a group is listed?"""
+
+    model_config = CLOSED
+    level: Annotated[Level, Field(description="a number between 0.5 and 1, such as 0.95")] = 0.95
+    seed: Annotated[
+        Whole, Field(ge=0, le=LARGEST_SEED, description="a whole number of 0 or more")
+    ] = 0
+    smallest: Annotated[
+        Whole,
+        Field(
+            ge=0,
+            le=1_000_000,
+            description="a whole number of 0 or more: people of smaller groups are not listed",
+        ),
+    ] = 10
+
+
+def not_loaded(people: Any) -> Any:
+    """Stands for a prediction that is not loaded yet."""
+    raise NotImplementedError

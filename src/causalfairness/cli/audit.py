@@ -1,0 +1,160 @@
+"""What are the answers of a whole study? The command `causalfairness audit`.
+
+Exit codes: 0 where all that was judged is satisfied, or nothing was to be judged; 1 where something
+is violated; 4 where something is undecided, or was to be judged and could not be answered; 3 where
+the study cannot be carried out, or no question was answered.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from causalfairness.cli import options as o
+from causalfairness.cli.decompose import check_goal
+from causalfairness.cli.failing import NO_ANSWER, readable
+from causalfairness.cli.lines import WIDEST, bullet, naming, width_of
+from causalfairness.cli.necessity import VERDICTS
+from causalfairness.cli.writing import say_written
+
+SATISFIED, VIOLATED, UNDECIDED = 0, 1, 4
+CODES = {"violated": VIOLATED, "undecided": UNDECIDED, "satisfied": SATISFIED, None: SATISFIED}
+BUNDLED = "compas"
+DOUBTFUL = ("contradicted", "in doubt")
+HELP = """What are the answers of a whole study? Runs an audit file.
+
+Examples:
+
+[bold]causalfairness audit[/] audit.toml --folder answers --record record.json
+
+[bold]causalfairness audit[/] compas
+
+A file comes from [bold]causalfairness init[/]; [bold]compas[/] is a bundled one. With --folder, \
+finished questions are kept there, and an interrupted run takes up where it stopped.
+
+Exit codes: 0 all satisfied, or nothing to judge; 1 something violated; 4 something undecided; \
+2 wrong use; 3 the study cannot be carried out.
+"""
+
+AuditFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="Audit file, TOML or JSON.", show_default=False),
+]
+Data = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Data in place of that of the audit file.", show_default=False
+    ),
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run the function or saved model that the audit names.")
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep finished questions here, and do not ask them again.",
+        rich_help_panel=o.OUTPUT,
+        show_default=False,
+    ),
+]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        help="Write the record to this .json file.",
+        rich_help_panel=o.OUTPUT,
+        show_default=False,
+    ),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Only say whether file and data fit, and what is asked.")
+]
+
+
+def audit(
+    file: AuditFile,
+    data: Data = None,
+    trust: Trust = False,
+    folder: Folder = None,
+    record: RecordFile = None,
+    check: Check = False,
+    workers: o.Workers = 1,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """What are the answers of a whole study?"""
+    with readable(debug=debug):
+        if record is not None:
+            check_goal(record, (".json",), "--record")
+        study = _study(file)
+        if check:
+            _print_questions(study, data, trust)
+            return
+        result = study.run(data, trust=trust, workers=workers, folder=folder)
+        if as_json:
+            sys.stdout.write(json.dumps(result.record, indent=1, sort_keys=True) + "\n")
+            sys.stdout.flush()
+        else:
+            _print(result, Console(highlight=False))
+        if record is not None:
+            say_written(result.to_json(record))
+        code = _code(result)
+    raise typer.Exit(code)
+
+
+def _study(file: str) -> Any:
+    from importlib.resources import files
+
+    from causalfairness.audit import Audit
+
+    if file == BUNDLED and not Path(file).exists():
+        return Audit.from_file(Path(str(files("causalfairness.audit"))) / "files" / f"{file}.toml")
+    return Audit.from_file(file)
+
+
+def _code(result: Any) -> int:
+    if len(result.unanswered) == len(result.record["answers"]):
+        return NO_ANSWER
+    return CODES[result.verdict]
+
+
+def _print_questions(study: Any, data: str | None, trust: bool) -> None:
+    from causalfairness.audit.study import prepare
+    from causalfairness.audit.units import units_of
+
+    found = prepare(study, data, trust=trust, workers=1)
+    page = Console(highlight=False)
+    page.print(Text(f"{found.rows:,} rows, {len(found.columns)} columns; these would be asked:"))
+    page.print(*(bullet(unit.title) for unit in units_of(found)), sep="\n", width=width_of(page))
+
+
+def _print(result: Any, page: Console) -> None:
+    width, record = width_of(page), result.record
+    title = Text(f"{naming(record['title'] or 'Audit')}: {record['data']['rows']:,} people", "bold")
+    page.print(title, "", sep="\n", width=width)
+    for answer in record["answers"]:
+        _print_answer(answer, page, width)
+    doubts = [entry for entry in record["assumptions"] if entry["status"] in DOUBTFUL]
+    if doubts:
+        page.print(Text("What the data says against assumptions", style="bold"), width=width)
+        lines = (f"{each['assumption']}: {each['status']}. {each['result']}" for each in doubts)
+        page.print(*map(bullet, lines), "", sep="\n", width=width)
+    said = str(result).splitlines()[0]
+    page.print(Text(said), width=width, soft_wrap=False)
+
+
+def _print_answer(answer: Any, page: Console, width: int) -> None:
+    from causalfairness.report.legible import legible, shortened
+
+    heading = Text(shortened(legible(answer["title"]), WIDEST), style="bold")
+    if answer["verdict"] is not None:
+        heading.append(": ").append(answer["verdict"], style=VERDICTS[answer["verdict"]])
+    page.print(heading, width=width)
+    lines = answer["sentences"][:3] or [f"Not answered: {answer['reason']}"]
+    page.print(*map(bullet, lines), "", sep="\n", width=width)

@@ -1,0 +1,304 @@
+"""Does an audit ask what it says, and record what the library answers?"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import causalfairness as cf
+from audit_studies import EVERY_KIND, PREDICTED, ROLES, people, study, without_timings
+from causalfairness.audit.running import identity_of
+from causalfairness.audit.store import key_of
+from causalfairness.audit.study import prepare
+from causalfairness.audit.units import units_of
+
+MODEL = cf.StandardFairnessModel(**PREDICTED)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return people()
+
+
+@pytest.fixture(scope="module")
+def everything(data):
+    return study(questions=EVERY_KIND).run(data)
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def test_every_kind_of_question_is_answered(everything):
+    assert everything.unanswered == {}
+    kinds = [answer["kind"] for answer in everything.record["answers"]]
+    assert kinds == [question["ask"] for question in EVERY_KIND]
+    for answer in everything.record["answers"]:
+        assert answer["sentences"]
+        assert answer["table"]["rows"]
+
+
+def test_the_record_is_plain_data(everything):
+    text = json.dumps(everything.record, allow_nan=False)
+    assert json.loads(text) == everything.record
+
+
+def test_estimates_are_those_of_the_library(data, everything):
+    found = cf.decompose_disparity(data, MODEL)
+    answer = everything["disparity of y: green against blue"]
+    for record in answer["effects"]:
+        effect = getattr(found, record["name"])
+        low, high = effect.interval(0.95)
+        expected = (effect.value, effect.standard_error, low, high, effect.p_value)
+        names = ("value", "standard_error", "low", "high", "p_value")
+        assert [record[name] for name in names] == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert answer["sentences"][:4] == list(found.sentences())
+    columns = answer["table"]["columns"]
+    assert len(answer["table"]["rows"]) == len(found.table())
+    assert columns[:2] == ["name", "value"]
+
+
+def test_world_means_and_parts_are_kept_for_a_waterfall(data, everything):
+    found = cf.decompose_disparity(data, MODEL, of="prediction", convention="symmetric")
+    details = everything["disparity of score: green against blue"]["details"]
+    assert details["convention"] == "symmetric"
+    assert len(details["world_means"]) == 12
+    for mean in details["world_means"]:
+        world = mean["direct_path_told"], mean["mediators_told"], mean["among"]
+        assert mean["value"] == pytest.approx(found.world_means[world].value, abs=1e-11)
+    parts = {part["name"]: part["value"] for part in details["parts"]}
+    assert sum(parts[name] for name in parts if name != "total") == pytest.approx(parts["total"])
+
+
+def test_necessity_keeps_its_report(data, everything):
+    report = cf.check_business_necessity(data, MODEL, allowed={"indirect", "spurious"}, margin=0.05)
+    answer = everything["business necessity: green against blue"]
+    assert answer["verdict"] == report.verdict
+    assert answer["sentences"] == list(report.sentences())
+    assert [row["verdict"] for row in answer["judgment"]["paths"]] == [p.verdict for p in report]
+
+
+def test_declarations_are_kept():
+    declared = {"path": "spurious", "by": "the court", "because": "law", "on": "2020-01-02"}
+    asked = [{"ask": "necessity", "declarations": [declared]}]
+    answer = study(questions=asked).run(people(600)).record["answers"][0]
+    assert answer["details"]["declarations"] == [declared]
+    assert answer["details"]["allowed"] == ["spurious"]
+
+
+def test_counterfactual_fairness_of_a_column_says_that_the_model_is_not_at_hand(everything):
+    answer = everything["counterfactual fairness: green against blue"]
+    assert any("not at hand" in line for line in answer["assumptions"])
+    groups = {group["group"]: group for group in answer["details"]["groups"]}
+    assert len(groups["green"]["densities"]["at"]) == 64
+    assert sum(groups["green"]["shifts"]["counts"]) == groups["green"]["people"]
+    assert {fit["node"] for fit in answer["details"]["mechanisms"]} >= {"m1", "score"}
+
+
+def test_screens_and_metrics_have_no_verdict(everything):
+    assert everything["group metrics"]["verdict"] is None
+    assert everything["screen by four_fifths"]["verdict"] is None
+    assert everything["group metrics"]["details"]["gaps"]
+    assert everything["group metrics"]["details"]["calibration"] is None  # decisions, no scores
+
+
+# --- verdicts ---------------------------------------------------------------------------------
+
+
+def test_a_cut_arrow_is_satisfied_and_a_strong_one_violated():
+    world = cf.datasets.worlds.binary()
+    asked = [{"ask": "disparity", "margin": 0.05}]
+    cut = study(roles=ROLES, questions=asked).run(world.without("direct").draw(20_000, seed=0))
+    assert cut.verdict == "satisfied"
+    asked = [{"ask": "disparity", "margin": 0.001, "judge": ["total", "direct"]}]
+    whole = study(roles=ROLES, questions=asked).run(world.draw(20_000, seed=0))
+    assert whole.verdict == "violated"
+    few = study(roles=ROLES, questions=[{"ask": "disparity", "margin": 0.02}])
+    assert few.run(world.without("direct").draw(300, seed=0)).verdict == "undecided"
+
+
+def test_nothing_is_judged_without_a_margin(data):
+    result = study().run(data)
+    assert result.verdicts == {}
+    assert result.verdict is None
+    assert "Nothing was judged" in str(result)
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(0.9, "satisfied"), (0.01, "violated")])
+def test_invariance_is_judged_by_its_bounds(data, margin, verdict):
+    asked = [{"ask": "invariance", "features": ["c1"], "margin": margin}]
+    assert study(questions=asked).run(data).verdict == verdict
+
+
+def test_a_question_that_is_refused_does_not_stop_the_others(data):
+    asked = [
+        {"ask": "situations", "k": [100_000], "features": ["c1"]},
+        {"ask": "disparity"},
+        {"ask": "invariance", "features": ["c1"]},
+    ]
+    result = study(questions=asked).run(data)
+    statuses = [answer["status"] for answer in result.record["answers"]]
+    assert statuses == ["not answered", "answered", "answered"]
+    (reason,) = result.unanswered.values()
+    assert "k = 100000 is larger" in reason
+    assert result.record["answers"][0]["refused_by"] == "SituationError"
+    assert "Not answered" in str(result)
+
+
+def test_a_judged_question_without_an_answer_leaves_the_whole_undecided(data):
+    asked = [{"ask": "disparity", "margin": 0.5}, {"ask": "necessity"}]
+    roles = PREDICTED | {"weights": "w"}
+    weighted = data.append_column("w", [[1.0] * len(data)])
+    fine = study(roles=roles, questions=asked[:1]).run(weighted)
+    assert fine.verdict == "satisfied"
+    constant = data.set_column(data.column_names.index("score"), "score", [[1] * len(data)])
+    result = study(questions=asked).run(constant)
+    assert result.record["answers"][1]["status"] == "not answered"
+    assert result.verdict == "undecided"
+
+
+# --- groups -----------------------------------------------------------------------------------
+
+
+def test_pairs_each_group_and_intersections_are_asked():
+    roles = {
+        "protected": ["race", "sex"],
+        "reference": ["Caucasian", "Male"],
+        "comparison": ["African-American", "Female"],
+        "mediators": ["c_charge_degree"],
+        "outcome": "two_year_recid",
+    }
+    more = {"reference": ["Caucasian", "Male"], "comparison": ["African-American", "Male"]}
+    groups = {"pairs": [more], "intersections": True, "each": True}
+    audit = cf.Audit(
+        data="dataset:compas", roles=roles, groups=groups, questions=[{"ask": "disparity"}],
+        estimator={"method": "strata", "empty_cells": "restrict"},
+    )  # fmt: skip
+    record = audit.run().record
+    kinds = [answer["kind"] for answer in record["answers"]]
+    assert kinds == ["disparity", "disparity", "groups", "attributes"]
+    people_of = record["answers"][3]["details"]["people"]
+    assert {"group": "African-American, Female", "people": 549} in people_of
+    assert record["answers"][1]["groups"]["comparison"] == "African-American, Male"
+    assert all(answer["status"] == "answered" for answer in record["answers"])
+
+
+def test_titles_tell_questions_apart(data):
+    found = study(questions=[{"ask": "disparity"}] * 3)
+    titles = [unit.title for unit in units_of(prepare(found, data, trust=False, workers=1))]
+    assert len({*titles}) == 3
+    assert titles[1].endswith("(#2)")
+
+
+def test_questions_follow_from_the_roles():
+    assert [one.ask for one in cf.Audit(roles=ROLES).asked] == ["disparity", "group_metrics"]
+    both = [one.ask for one in cf.Audit(roles=PREDICTED).asked]
+    assert both == ["disparity", "disparity", "group_metrics", "error_rates", "predictive_parity",
+                    "necessity"]  # fmt: skip
+
+
+def test_roles_may_come_from_a_graph(data):
+    graph = "group <-> {c1, c2}; {group, c1, c2} -> m1; {group, c1, c2, m1} -> y"
+    roles = {name: ROLES[name] for name in ("protected", "reference", "comparison", "outcome")}
+    drawn = study(roles=roles | {"graph": graph}).run(data).record
+    listed = study(roles=ROLES).run(data).record
+    assert drawn["answers"][0]["effects"] == listed["answers"][0]["effects"]
+    assert drawn["graph"]["given"]
+    assert not listed["graph"]["given"]
+
+
+# --- people -----------------------------------------------------------------------------------
+
+
+def test_a_threshold_makes_decisions_of_scores():
+    data = people(800)
+    scores = [2 * score + 3 for score in data["score"].to_pylist()]
+    scored = data.set_column(data.column_names.index("score"), "score", [scores])
+    asked = [{"ask": "error_rates", "rates": ["fpr"]}]
+    found = study(questions=asked, predictor={"threshold": 4}).run(scored).record
+    plain = study(questions=asked).run(data).record
+    assert found["roles"]["decision"] == "score from 4"
+    values = [[each["value"] for each in one["answers"][0]["effects"]] for one in (found, plain)]
+    assert values[0] == values[1]
+    asked = [{"ask": "group_metrics", "bins": 2}]
+    details = study(questions=asked, predictor={"threshold": 4}).run(scored).record["answers"][0]
+    assert {row["bin"] for row in details["details"]["calibration"]} == {1, 2}
+
+
+def test_groups_of_few_people_are_not_listed():
+    data = people(800)
+    asked = {"ask": "situations", "features": ["c1", "m1"], "dossiers": 3}
+    declined = {"favorable": 0}
+    listed = (
+        study(questions=[asked | {"k": [12]}], predictor=declined).run(data).record["answers"][0]
+    )
+    assert listed["table"]["rows"]
+    assert listed["details"]["dossiers"]
+    small = study(questions=[asked | {"k": [9]}]).run(data).record["answers"][0]
+    assert small["table"]["rows"] == []
+    assert small["details"]["dossiers"] == []
+    assert small["details"]["suppressed"] == small["details"]["summary"][0]["complainants"]
+    assert any("fewer than 10" in note for note in small["notes"])
+    shown = study(questions=[asked | {"k": [9]}], settings={"smallest": 9}).run(data)
+    assert shown.record["answers"][0]["table"]["rows"]
+
+
+def test_shifts_of_small_groups_are_not_drawn():
+    asked = [{"ask": "counterfactual_fairness"}]
+    result = study(questions=asked, settings={"smallest": 10_000}).run(people(800))
+    for group in result.record["answers"][0]["details"]["groups"]:
+        assert "densities" not in group
+        assert group["suppressed"] == "fewer than 10000 people"
+
+
+def test_missing_values_are_dropped_only_where_that_is_said():
+    data = people(800, frame="pandas")
+    data.loc[::50, "c1"] = None
+    asked = [{"ask": "disparity"}, {"ask": "counterfactual_fairness"}]
+    with_policy = study(questions=asked, data={"source": "-", "missing": "drop"}).run(data)
+    assert with_policy.unanswered == {}
+    assert "dropped" in str(with_policy.record["answers"][0]["diagnostics"][0]["rows"]["text"])
+    assert any("16 of 800 rows" in note for note in with_policy.record["answers"][1]["notes"])
+    refused = study(questions=asked[:1]).run(data)
+    assert "missing values" in next(iter(refused.unanswered.values()))
+
+
+# --- repeating --------------------------------------------------------------------------------
+
+
+def test_the_record_does_not_depend_on_workers(data):
+    audit = study(questions=EVERY_KIND[:6])
+    records = [audit.run(data, workers=workers).record for workers in (1, 2)]
+    assert without_timings(records[0]) == without_timings(records[1])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"seed": 1}},
+        {"settings": {"level": 0.9}},
+        {"roles": PREDICTED | {"confounders": ["c1"]}},
+        {"estimator": {"method": "strata"}},
+        {"data": {"source": "-", "missing": "drop"}},
+    ],
+)
+def test_the_key_of_an_answer_follows_what_it_depends_on(data, change):
+    one, other = (prepare(study(**more), data, trust=False, workers=1) for more in ({}, change))
+    assert key_of(identity_of(one)) != key_of(identity_of(other))
+    assert key_of(identity_of(one)) == key_of(identity_of(replace(one, workers=2)))
+
+
+def test_warnings_are_kept_and_do_not_escape(data, monkeypatch):
+    import warnings
+
+    from causalfairness.audit import units
+
+    def loud(study, question, model):
+        warnings.warn("something odd", RuntimeWarning, stacklevel=1)
+        return original(study, question, model)
+
+    original = units.disparity
+    monkeypatch.setattr(units, "disparity", loud)
+    record = study().run(data).record
+    said = "RuntimeWarning: something odd"
+    assert record["answers"][0]["warnings"] == [said]
+    assert record["warnings"][0]["warning"] == said
