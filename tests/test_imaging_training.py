@@ -27,6 +27,8 @@ from causalfairness.imaging.streams import (
 )
 from causalfairness.imaging.training import averaged_weights, train
 
+torch.set_num_threads(1)  # the last bit of a sum depends on how many share it
+
 PACE = Pace(batch=4, steps=120, rate=1e-2, warmup=5, average=0.9)
 PLAN = AutoencoderPlan(16, 2, (4, 8), 1, 4, PACE)
 SMALL = replace(configuration(32), autoencoder=PLAN)

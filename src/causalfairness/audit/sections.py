@@ -22,7 +22,7 @@ from causalfairness.audit.kinds import (
     Value,
     Whole,
 )
-from causalfairness.errors import CausalFairnessError
+from causalfairness.errors import CausalFairnessError, PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 
@@ -203,5 +203,5 @@ class Settings(BaseModel):
 
 
 def not_loaded(people: Any) -> Any:
-    """Stands for a prediction that is not loaded yet."""
-    raise NotImplementedError
+    """Stands for a prediction that is loaded when the audit runs, and is never asked before."""
+    raise PredictorError(f"the predictor is not loaded yet; it was asked about {len(people)} rows")

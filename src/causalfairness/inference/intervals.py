@@ -37,7 +37,7 @@ def normal_reach(level: float) -> float:
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
-    return abs(NormalDist().inv_cdf((1 - level) / 2))
+    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def two_sided_p_value(value: float, standard_error: float) -> float:
