@@ -282,3 +282,23 @@ def test_weights_make_weighted_means_meet_the_reference_group():
         )
         assert abs(np.average(value, weights=w) - reference.mean()) < 2.5 * error
     assert abs(moved["y"][green].mean() - people["y"][~green].mean()) > 0.3
+
+
+def test_chance_among_equals_is_drawn_for_every_column_anew():
+    """With one draw for all columns, the same people would be moved in each of them."""
+    rng, n = np.random.default_rng(0), 4_000
+    group = rng.integers(0, 2, n)
+    people = pd.DataFrame(
+        {
+            "group": np.where(group == 1, "green", "blue"),
+            "first": (rng.random(n) < 0.4 + 0.4 * group).astype(int),
+            "second": (rng.random(n) < 0.4 + 0.4 * group).astype(int),
+        }
+    )
+    graph = cf.CausalGraph.parse("group -> {first, second}")
+    adapter = cf.FairAdapter(graph, protected="group", reference="blue", outcome="second")
+    adapted = adapter.fit(people).transform(people)
+    both = ((group == 1) & (people["first"] == 1) & (people["second"] == 1)).to_numpy()
+    moved = [(people[name] != adapted[name]).to_numpy()[both] for name in ("first", "second")]
+    assert min(np.mean(one) for one in moved) > 0.3  # half of them are expected to move
+    assert abs(np.corrcoef(moved)[0, 1]) < 4 / np.sqrt(both.sum())
