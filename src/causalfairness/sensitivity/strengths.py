@@ -91,10 +91,9 @@ def _by_stage(name: str, given: Share) -> Mapping[StageName, float]:
 
 
 def _checked(name: str, share: object) -> float:
-    number = isinstance(share, Real) and not isinstance(share, bool)
-    if not (number and 0 <= float(share) < 1):  # type: ignore[arg-type]
-        raise ValueError(
-            f"{name} is a share of a variance, at least 0 and below 1, for instance 0.05; found "
-            f"{share!r}"
-        )
-    return float(share)  # type: ignore[arg-type]
+    if isinstance(share, Real) and not isinstance(share, bool) and 0 <= float(share) < 1:
+        return float(share)
+    raise ValueError(
+        f"{name} is a share of a variance, at least 0 and below 1, for instance 0.05; found "
+        f"{share!r}"
+    )
