@@ -14,10 +14,10 @@ from torch import Tensor
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.simulator.noise import Noise
 
-_TISSUE = (0.0, 0.10, -0.10)  # by group, at strength 1
-_EXPOSURE = (0.0, 0.04, -0.04)
-_TEXTURE = (0.0, 0.35, -0.35)
-_MARKER = (0.0, -0.25, 0.25)
+_TISSUE = (0.0, 0.22, -0.22)  # by group, at strength 1: most films tell
+_EXPOSURE = (0.0, 0.10, -0.10)
+_TEXTURE = (0.0, 0.65, -0.65)
+_MARKER = (0.0, -0.7, 0.7)
 
 
 @dataclass(frozen=True, eq=False)
