@@ -108,6 +108,14 @@ def test_the_plain_test_group_is_that_of_plain_situation_testing(plain, other):
     assert plain.dossier(row).otherwise is None
 
 
+def test_names_keep_their_letters(other, plain):
+    row = one_of_each(plain)["significant"]
+    for found in (plain.dossier(row), other.dossier(row)):
+        said = found.sentences()[0]
+        assert found.control.about in said
+        assert found.test.about in said
+
+
 def test_words_match_the_finding(other):
     people = one_of_each(other)
     said = {kind: str(other.dossier(row)) for kind, row in people.items()}

@@ -315,8 +315,8 @@ def _sentences(found: Dossier) -> list[str]:
         empty = control if not len(control) else test
         return [f"Nothing can be said: nobody near enough is in the {empty.name}."]
     lines = [
-        f"{_opening(control)}, {control.declined} were declined ({said.control_rate:.0%}); "
-        f"{_opening(test).lower()}, {test.declined} ({said.test_rate:.0%}).",
+        f"Of {control.about}, {control.declined} were declined ({said.control_rate:.0%}); "
+        f"of {test.about}, {test.declined} ({said.test_rate:.0%}).",
         f"The difference is {said.delta:+.3f}. Differences from {said.low:+.3f} to "
         f"{said.high:+.3f} fit these counts (interval: {found.interval}).",
         _conclusion(found),
@@ -329,14 +329,10 @@ def _sentences(found: Dossier) -> list[str]:
         lines.append(f"The complainant was {fact}; the counterfactual self is {other}.")
     if found.plain is not None and len(found.plain):
         lines.append(
-            f"{_opening(found.plain)}, {found.plain.declined} were declined: this is whom plain "
+            f"Of {found.plain.about}, {found.plain.declined} were declined: this is whom plain "
             "situation testing compares with."
         )
     return lines
-
-
-def _opening(group: Group) -> str:
-    return f"Of {group.about}"
 
 
 def _conclusion(found: Dossier) -> str:
