@@ -15,9 +15,9 @@ from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.simulator.noise import Noise
 
 _TISSUE = (0.0, 0.22, -0.22)  # by group, at strength 1: most films tell
-_EXPOSURE = (0.0, 0.10, -0.10)
-_TEXTURE = (0.0, 0.65, -0.65)
-_MARKER = (0.0, -0.7, 0.7)
+_EXPOSURE = (0.0, 0.11, -0.11)
+_TEXTURE = (0.0, 0.5, -0.5)
+_MARKER = (0.0, -0.8, 0.8)
 
 
 @dataclass(frozen=True, eq=False)

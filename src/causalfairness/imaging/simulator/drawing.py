@@ -33,7 +33,7 @@ def draw(body: Anatomy, key: Tensor, *, size: int, noise: float) -> Tensor:
     view = _look(body, size)
     haze = _framed(texture(key, size, cells=9, stream=1))
     vessels = _framed(texture(key, size, cells=28, stream=2))
-    rough = _framed(texture(key, size, cells=40, stream=3))
+    rough = _framed(texture(key, size, cells=22, stream=3))
     lung = _lungs(body, view)
     lesion, fluid = _lesions(body, view, haze)
     air = lung * (1 - fluid)
