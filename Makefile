@@ -5,21 +5,24 @@ BENCH := .venv-bench
 SIZE ?= standard
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all bench lint docs pages data clean
+.PHONY: demo test test-all bench lint browser docs pages data clean
 
 demo: $(VENV)/.ready-demo
 	$(VENV)/bin/python -m causalfairness.demo
 
-test: lint
+test: browser lint
 	$(VENV)/bin/python -m pytest -m "not slow"
 
-test-all: lint
+test-all: browser lint
 	$(VENV)/bin/python -m pytest
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+browser:
+	@$(PYTHON) tools/browser.py
 
 bench: $(BENCH)/.ready
 	$(BENCH)/bin/python -m benchmarks --size $(SIZE)

@@ -33,6 +33,7 @@ GALLERY = (
     "plot_frontier.py",
     "plot_invariance.py",
     "plot_sensitivity.py",
+    "plot_imaging.py",
 )
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

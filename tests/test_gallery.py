@@ -25,6 +25,7 @@ LEAST = {  # pictures of each script
     "plot_five_minutes": 2,
     "plot_frontier": 3,
     "plot_groups": 3,
+    "plot_imaging": 2,
     "plot_invariance": 1,
     "plot_predictive_parity": 3,
     "plot_sensitivity": 2,

@@ -46,14 +46,19 @@ LAYERS = {
     "decomposition": set(),
     "audit": {"pydantic", "joblib"},
     "plots": {"matplotlib"},
-    "report": {"jinja2"},
+    "report": {"jinja2", "markupsafe"},
     "cli": {"typer", "rich"},
     "demo": {"rich"},
 }
 ORDER = list(LAYERS)
 EVERYWHERE = {"numpy", "scipy", *sys.stdlib_module_names}
 CONVERSIONS = {"effects/table.py": {"pandas", "polars"}}  # inside functions only
-BY_NAME = {"__init__.py", "datasets/__init__.py", "datasets/bundled.py"}  # may call import_module
+BY_NAME = {  # may call import_module
+    "__init__.py",
+    "datasets/__init__.py",
+    "datasets/bundled.py",
+    "imaging/__init__.py",
+}
 DISTRIBUTION = {"sklearn": "scikit-learn", "PIL": "pillow"}
 
 SOURCES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -194,8 +199,7 @@ def public_names():
     homes = ["", ".estimators", ".datasets", ".datasets.worlds"]
     homes += [".effects", ".tables", ".inference", ".parity", ".graph", ".plots", ".report"]
     homes += [".scm", ".individuals", ".adaptation", ".parity.screens", ".invariance", ".neural"]
-    homes += [".audit"]
-    homes += [".sensitivity"]
+    homes += [".audit", ".sensitivity", ".imaging"]
     for home in homes:
         module = import_module(f"causalfairness{home}")
         for name in module.__all__:
@@ -259,7 +263,8 @@ def test_the_wheel_holds_the_data_and_the_types_and_nothing_else(wheel):
     expected = {f"causalfairness/{source}" for source in SOURCES} | {"causalfairness/py.typed"}
     for data in ("adult", "compas", "german_credit", "law_school"):
         expected |= {f"causalfairness/datasets/files/{data}.{kind}" for kind in ("json", "parquet")}
-    for part in ("page.html", "page.css", "pieces.html"):
+    pages = ("page.html", "page.css", "pieces.html")
+    for part in (*pages, "study.html", "study.css", "study.js", "blocks.html"):
         expected.add(f"causalfairness/report/templates/{part}")
     for rule in ("four_fifths", "nyc_local_law_144"):
         expected.add(f"causalfairness/parity/screens/rules/{rule}.toml")

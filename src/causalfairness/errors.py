@@ -187,3 +187,7 @@ class AuditError(CausalFairnessError):
 
 class RecordError(CausalFairnessError):
     """A record of an audit cannot be read, or cannot be compared."""
+
+
+class PictureError(CausalFairnessError):
+    """A drawing holds more than shapes and letters, and is not put on a page."""

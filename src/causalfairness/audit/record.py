@@ -113,16 +113,20 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     ...
     causalfairness.errors.RecordError: the record 'nowhere.json' cannot be read: No such file ...
     """
+    return check_record(stored_record(path), os.fspath(path))
+
+
+def stored_record(path: str | os.PathLike[str]) -> Any:
+    """What is in this file, whatever kind of study it is the record of?"""
     file = Path(path)
     try:
-        found = json.loads(file.read_text("utf-8"))
+        return json.loads(file.read_text("utf-8"))
     except OSError as cause:
         raise RecordError(
             f"the record {str(file)!r} cannot be read: {cause.strerror or cause}"
         ) from None
     except (ValueError, RecursionError) as cause:
         raise RecordError(f"{str(file)!r} is no record: {cause}") from None
-    return check_record(found, str(file))
 
 
 def check_record(found: Any, where: str) -> dict[str, Any]:

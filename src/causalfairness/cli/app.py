@@ -14,8 +14,10 @@ from causalfairness.cli import (
     datasets,
     decompose,
     diff,
+    imaging,
     init,
     necessity,
+    report,
     situations,
     verify,
 )
@@ -32,12 +34,14 @@ app = typer.Typer(
 )
 app.command(help=init.HELP)(init.init)
 app.command(help=audit.HELP)(audit.audit)
+app.command(help=report.HELP)(report.report)
 app.command(help=verify.HELP)(verify.verify)
 app.command(help=diff.HELP)(diff.diff)
 app.command(help=decompose.HELP)(decompose.decompose)
 app.command(help=necessity.HELP)(necessity.necessity)
 app.command(help=counterfactuals.HELP)(counterfactuals.counterfactuals)
 app.command(help=situations.HELP)(situations.situations)
+app.add_typer(imaging.app)
 app.command(help=datasets.HELP)(datasets.datasets)
 
 

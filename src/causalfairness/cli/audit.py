@@ -21,6 +21,7 @@ from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import NO_ANSWER, readable
 from causalfairness.cli.lines import WIDEST, bullet, naming, width_of
 from causalfairness.cli.necessity import VERDICTS
+from causalfairness.cli.report import PAGES, TEXTS, write_report
 from causalfairness.cli.writing import say_written
 
 SATISFIED, VIOLATED, UNDECIDED = 0, 1, 4
@@ -31,7 +32,7 @@ HELP = """What are the answers of a whole study? Runs an audit file.
 
 Examples:
 
-[bold]causalfairness audit[/] audit.toml --folder answers --record record.json
+[bold]causalfairness audit[/] audit.toml --folder answers --record record.json --report report.html
 
 [bold]causalfairness audit[/] compas
 
@@ -72,6 +73,15 @@ RecordFile = Annotated[
         show_default=False,
     ),
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        help="Write the report to this .html or .md file.",
+        rich_help_panel=o.OUTPUT,
+        show_default=False,
+    ),
+]
 Check = Annotated[
     bool, typer.Option("--check", help="Only say whether file and data fit, and what is asked.")
 ]
@@ -83,6 +93,7 @@ def audit(
     trust: Trust = False,
     folder: Folder = None,
     record: RecordFile = None,
+    report: Report = None,
     check: Check = False,
     workers: o.Workers = 1,
     as_json: o.Json = False,
@@ -92,6 +103,8 @@ def audit(
     with readable(debug=debug):
         if record is not None:
             check_goal(record, (".json",), "--record")
+        if report is not None:
+            check_goal(report, (*PAGES, *TEXTS), "--report")
         study = _study(file)
         if check:
             _print_questions(study, data, trust)
@@ -104,6 +117,8 @@ def audit(
             _print(result, Console(highlight=False))
         if record is not None:
             say_written(result.to_json(record))
+        if report is not None:
+            say_written(write_report(result, report))
         code = _code(result)
     raise typer.Exit(code)
 

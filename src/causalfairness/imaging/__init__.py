@@ -1,4 +1,181 @@
 """Does a network use a patient's group to read a radiograph? (methods §11)
 
-Everything here needs torch and MONAI, `pip install "causalfairness[imaging]"`.
+`audit` asks it, with images that a generator makes under other groups. `Simulator` draws films
+whose counterfactuals are known, `CheXpert` and `MimicCxr` read published ones, `train_autoencoder`
+and `train_denoiser` make a `DiffusionGenerator`, `fit_gaussian` one without a network, and
+`quality.quality` says how good it is. Everything here needs torch and MONAI,
+`pip install "causalfairness[imaging]"`. Names are loaded on first use.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from causalfairness.imaging import quality
+    from causalfairness.imaging.analytic import GaussianGenerator, fit_gaussian
+    from causalfairness.imaging.auditing import (
+        Generated,
+        ImagingAudit,
+        audit,
+        audit_scores,
+        generated_scores,
+    )
+    from causalfairness.imaging.classifiers import (
+        Classifier,
+        Leaning,
+        area_under_curve,
+        dense_network,
+        fit_classifier,
+        inception_network,
+        lean_targets,
+        scores,
+        small_network,
+        vgg_network,
+    )
+    from causalfairness.imaging.configuration import Configuration
+    from causalfairness.imaging.counterfactuals import CounterfactualGenerator, withheld_group
+    from causalfairness.imaging.experiment.stages import (
+        Settings,
+        train_autoencoder,
+        train_denoiser,
+        train_vae,
+        trained_generator,
+    )
+    from causalfairness.imaging.folder_audit import audit_folder
+    from causalfairness.imaging.frechet import Frechet
+    from causalfairness.imaging.generator import (
+        DiffusionGenerator,
+        Walk,
+        pack_generator,
+        unpack_generator,
+    )
+    from causalfairness.imaging.keeping import kept_generator
+    from causalfairness.imaging.making import make_generator
+    from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
+    from causalfairness.imaging.quality import Judges, Quality
+    from causalfairness.imaging.readers import (
+        CheXpert,
+        MimicCxr,
+        PlainFolder,
+        RadiographFolder,
+    )
+    from causalfairness.imaging.recording import record_of
+    from causalfairness.imaging.simulator import Radiographs, Simulator, save_radiographs
+    from causalfairness.imaging.vae import VAEGenerator
+
+_HOME = {
+    "CheXpert": "readers",
+    "Classifier": "classifiers",
+    "Configuration": "configuration",
+    "CounterfactualGenerator": "counterfactuals",
+    "DiffusionGenerator": "generator",
+    "FINDINGS": "parents",
+    "Frechet": "frechet",
+    "GaussianGenerator": "analytic",
+    "Generated": "auditing",
+    "ImagingAudit": "auditing",
+    "Judges": "quality",
+    "Leaning": "classifiers",
+    "MimicCxr": "readers",
+    "Parents": "parents",
+    "PlainFolder": "readers",
+    "Quality": "quality",
+    "RadiographFolder": "readers",
+    "Radiographs": "simulator",
+    "Settings": "experiment.stages",
+    "Simulator": "simulator",
+    "UNKNOWN": "parents",
+    "VAEGenerator": "vae",
+    "Walk": "generator",
+    "area_under_curve": "classifiers",
+    "audit": "auditing",
+    "audit_folder": "folder_audit",
+    "audit_scores": "auditing",
+    "dense_network": "classifiers",
+    "fit_classifier": "classifiers",
+    "fit_gaussian": "analytic",
+    "generated_scores": "auditing",
+    "inception_network": "classifiers",
+    "kept_generator": "keeping",
+    "lean_targets": "classifiers",
+    "make_generator": "making",
+    "pack_generator": "generator",
+    "record_of": "recording",
+    "save_radiographs": "simulator",
+    "scores": "classifiers",
+    "small_network": "classifiers",
+    "train_autoencoder": "experiment.stages",
+    "train_denoiser": "experiment.stages",
+    "train_vae": "experiment.stages",
+    "trained_generator": "experiment.stages",
+    "unpack_generator": "generator",
+    "vgg_network": "classifiers",
+    "withheld_group": "counterfactuals",
+}
+
+__all__ = [
+    "FINDINGS",
+    "UNKNOWN",
+    "CheXpert",
+    "Classifier",
+    "Configuration",
+    "CounterfactualGenerator",
+    "DiffusionGenerator",
+    "Frechet",
+    "GaussianGenerator",
+    "Generated",
+    "ImagingAudit",
+    "Judges",
+    "Leaning",
+    "MimicCxr",
+    "Parents",
+    "PlainFolder",
+    "Quality",
+    "RadiographFolder",
+    "Radiographs",
+    "Settings",
+    "Simulator",
+    "VAEGenerator",
+    "Walk",
+    "area_under_curve",
+    "audit",
+    "audit_folder",
+    "audit_scores",
+    "dense_network",
+    "fit_classifier",
+    "fit_gaussian",
+    "generated_scores",
+    "inception_network",
+    "kept_generator",
+    "lean_targets",
+    "make_generator",
+    "pack_generator",
+    "quality",
+    "record_of",
+    "save_radiographs",
+    "scores",
+    "small_network",
+    "train_autoencoder",
+    "train_denoiser",
+    "train_vae",
+    "trained_generator",
+    "unpack_generator",
+    "vgg_network",
+    "withheld_group",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "quality":
+        return import_module("causalfairness.imaging.quality")
+    if name not in _HOME:
+        raise AttributeError(f"module 'causalfairness.imaging' has no attribute {name!r}")
+    value = getattr(import_module(f"causalfairness.imaging.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from causalfairness.imaging.classifiers.scoring import Images, look
 from causalfairness.imaging.configuration import Configuration
 from causalfairness.imaging.parents import UNKNOWN, Parents
 from causalfairness.imaging.tokens import codes_of
@@ -43,8 +44,12 @@ def simulated(simulator: Any, *, seed: int, device: torch.device | str = "cpu") 
     return lot
 
 
-def stored(images: Tensor, parents: Parents, *, seed: int) -> Source:
+def stored(
+    images: Images, parents: Parents, *, seed: int, device: torch.device | str | None = None
+) -> Source:
     """Where do batches of a fixed set come from? A lot is drawn from it, without repeats.
+
+    A tensor stays where it is, unless a device is named; what is in files is decoded lot by lot.
 
     >>> from causalfairness.imaging.simulator import Simulator
     >>> films = Simulator(size=32).draw(6, seed=0)
@@ -52,11 +57,13 @@ def stored(images: Tensor, parents: Parents, *, seed: int) -> Source:
     >>> bool((lot(1, 4)[0] == lot(1, 4)[0]).all())
     True
     """
+    at = images.device if isinstance(images, Tensor) else "cpu"
+    where = at if device is None else device
 
     def lot(number: int, size: int) -> tuple[Tensor, Parents]:
         order = torch.randperm(len(images), generator=chance(seed, number, stream=_ORDER))
-        chosen = order[torch.arange(size) % len(images)].to(images.device)
-        return images[chosen], parents.take(chosen)
+        chosen = order[torch.arange(size) % len(images)]
+        return look(images, chosen, where), parents.take(chosen.to(parents.group.device)).to(where)
 
     return lot
 

@@ -15,6 +15,12 @@ from causalfairness.plots.captions import (
 from causalfairness.plots.frontier import frontier, frontier_caption
 from causalfairness.plots.group_calibration import calibration, calibration_caption
 from causalfairness.plots.group_rates import rates, rates_caption
+from causalfairness.plots.imaging import (
+    counterfactual_scores,
+    counterfactual_scores_caption,
+    imaging_audit,
+    imaging_audit_caption,
+)
 from causalfairness.plots.intervals import forest
 from causalfairness.plots.invariance import invariance, invariance_caption
 from causalfairness.plots.necessity import necessity
@@ -32,12 +38,16 @@ __all__ = [
     "Theme",
     "calibration",
     "calibration_caption",
+    "counterfactual_scores",
+    "counterfactual_scores_caption",
     "dossier",
     "dossier_caption",
     "forest",
     "forest_caption",
     "frontier",
     "frontier_caption",
+    "imaging_audit",
+    "imaging_audit_caption",
     "invariance",
     "invariance_caption",
     "necessity",

@@ -8,19 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from causalfairness.effects.table import format_p_value
-from causalfairness.report.legible import LONGEST, legible, shortened
-from causalfairness.report.numbers import decimals_for, percent, written
+from causalfairness.report.environment import environment as _environment
+from causalfairness.report.legible import LONGEST, legible
+from causalfairness.report.numbers import decimals_for
 from causalfairness.report.summary import Fact, Row, Sentence, Summary
 from causalfairness.report.waterfall import draw
-
-LONGEST_TITLE = 300  # characters of a full name shown on hovering
-LONGEST_LABEL = 30  # characters of a name in a drawing
 
 
 def render_html(summary: Summary) -> str:
@@ -66,31 +60,6 @@ class Track:
     def place(self, value: float) -> float:
         """Where does this number stand?"""
         return round(100 * (value - self.low) / (self.high - self.low), 2)
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("causalfairness.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "legible": legible,
-        "shortened": shortened,
-        "p_value": format_p_value,
-        "percent": percent,
-        "written": written,
-    }
-    environment.globals |= {
-        "LONGEST": LONGEST,
-        "LONGEST_LABEL": LONGEST_LABEL,
-        "LONGEST_TITLE": LONGEST_TITLE,
-    }
-    return environment
 
 
 def _by_group(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

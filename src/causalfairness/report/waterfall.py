@@ -7,10 +7,10 @@ size, on a phone as on a desk.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from causalfairness.report.axis import Axis, Tick
 from causalfairness.report.summary import Step
 
 ROW_HEIGHT = 58
@@ -18,7 +18,6 @@ BAR_TOP = 23
 BAR_HEIGHT = 16
 AXIS_HEIGHT = 30
 MARGIN = 0.03  # of the drawn range, left free on both sides
-TICKS = 5
 
 
 @dataclass(frozen=True)
@@ -56,15 +55,6 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Tick:
-    """Which number stands where on the axis?"""
-
-    at: float
-    text: str
-    anchor: str
-
-
-@dataclass(frozen=True)
 class Drawing:
     """Where does everything in a waterfall stand?
 
@@ -96,16 +86,10 @@ class Drawing:
         return ROW_HEIGHT * len(self.bars)
 
 
-def draw(steps: Sequence[Step]) -> Drawing:
-    """Where does every step stand?"""
-    ends = [end for step in steps for end in (step.end, step.low, step.high)]
-    low, high = min(ends), max(ends)
-    span = (high - low) or max(abs(high), 1.0)
-    low, high = low - MARGIN * span, low + (1 + MARGIN) * span
-
-    def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 3)
-
+def draw(steps: Sequence[Step], axis: Axis | None = None) -> Drawing:
+    """Where does every step stand? With an `axis` of other drawings too, they can be compared."""
+    axis = axis or axis_around(steps)
+    place = axis.place
     bars = []
     for row, step in enumerate(steps):
         start = step.end if step.kind == "level" else step.start
@@ -122,24 +106,20 @@ def draw(steps: Sequence[Step]) -> Drawing:
                 value=_written(step),
             )
         )
-    ticks = [Tick(place(at), text, _anchor(place(at))) for at, text in _ticks(low, high)]
-    return Drawing(tuple(bars), tuple(ticks))
+    return Drawing(tuple(bars), axis.ticks())
+
+
+def axis_around(steps: Sequence[Step]) -> Axis:
+    """Which axis holds all these steps and their intervals?
+
+    >>> axis_around([Step("reference", "Male", "level", 0.0, 0.2, 0.1, 0.3)]).place(0.2)
+    50.0
+    """
+    ends = [end for step in steps for end in (step.end, step.low, step.high)]
+    low, high = min(ends), max(ends)
+    span = (high - low) or max(abs(high), 1.0)
+    return Axis(low - MARGIN * span, low + (1 + MARGIN) * span)
 
 
 def _written(step: Step) -> str:
     return f"{step.end:.3f}" if step.kind == "level" else f"{step.end - step.start:+.3f}"
-
-
-def _anchor(at: float) -> str:
-    return "start" if at < 6 else "end" if at > 94 else "middle"
-
-
-def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Round numbers between two ends, at most `TICKS` steps apart."""
-    rough = (high - low) / TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
-    decimals = next(d for d in range(400) if math.isclose(round(step, d), step, rel_tol=1e-9))
-    first = math.ceil(low / step)
-    count = math.floor(high / step) - first + 1
-    return [((first + at) * step, f"{(first + at) * step:.{decimals}f}") for at in range(count)]

@@ -3,8 +3,12 @@
     python -m causalfairness.imaging.experiment --stage autoencoder --folder runs --seconds 300
     python -m causalfairness.imaging.experiment --stage denoiser --folder runs --seconds 500
     python -m causalfairness.imaging.experiment --stage evaluate --folder runs
+    python -m causalfairness.imaging.experiment --stage scores --folder runs --seconds 400
+    python -m causalfairness.imaging.experiment --stage audit --folder runs
 
-Other stages: vae (three baselines), speed, pack (the networks in files of at most 15 MiB).
+`scores` reads test films and made ones (a GPU's work), `audit` measures the test on what was read:
+level, power and agreement (it needs scipy, and no GPU). Other stages: vae (three baselines), speed,
+pack (the networks in files of at most 15 MiB).
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +24,8 @@ import torch
 
 from causalfairness.imaging.experiment.evaluation import evaluate
 from causalfairness.imaging.experiment.panel import trained_panel
+from causalfairness.imaging.experiment.pools import PoolPlan, kept_pool, read_pool
+from causalfairness.imaging.experiment.readers import School, trained_readers
 from causalfairness.imaging.experiment.speed import speed
 from causalfairness.imaging.experiment.stages import (
     VARIANTS,
@@ -48,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         steps=given.steps,
         seed=given.seed,
         device=given.device,
+        strength=given.strength,
     )
     settings.folder.mkdir(parents=True, exist_ok=True)
     torch.backends.cudnn.benchmark = True  # the shapes stay the same: look for the fastest kernels
@@ -72,17 +80,67 @@ def _evaluate(settings: Settings, given: argparse.Namespace) -> str:
         seed=settings.seed,
         people=given.people,
         epochs=given.epochs,
+        strength=settings.strength,
     )
-    walk = Walk(steps=given.walk, refinement=given.refinement, batch=given.batch)
     found = evaluate(
         settings,
         panel,
         forms=given.forms.split(","),
         count=given.count,
-        walk=walk,
+        walk=_walk(given),
         path=settings.folder / f"quality-{settings.size}.json",
     )
     return json.dumps(found, indent=1)
+
+
+def _scores(settings: Settings, given: argparse.Namespace) -> str:
+    started = time.monotonic()
+    school = School(
+        settings.simulator,
+        seed=settings.seed,
+        people=given.people,
+        epochs=given.epochs,
+        device=settings.device,
+    )
+    readers = trained_readers(school, path=settings.path("readers"))
+    lines = []
+    for plan in _plans(settings, given):
+        left = max(0.0, settings.seconds - (time.monotonic() - started))
+        pool = read_pool(plan, readers, seconds=left)
+        lines.append(f"{plan.path}: {len(pool):,} of {plan.count:,} films")
+    return "\n".join([*lines, f"{time.monotonic() - started:.0f} s"])
+
+
+def _audit(settings: Settings, given: argparse.Namespace) -> str:
+    from causalfairness.imaging.experiment.power import audit_pool
+
+    path = settings.folder / f"audit-{settings.size}.json"
+    found = {}
+    for plan in _plans(settings, given):
+        name = f"{settings.variant} {plan.form} {plan.shift:g}"
+        found[name] = audit_pool(
+            kept_pool(plan),
+            films=given.audited,
+            audits=given.audits,
+            path=path,
+            name=name,
+            seed=settings.seed,
+            workers=given.workers,
+        )
+        del found[name]["columns"]  # in the file
+    return json.dumps(found, indent=1)
+
+
+def _plans(settings: Settings, given: argparse.Namespace) -> list[PoolPlan]:
+    return [
+        PoolPlan(settings, form, float(shift), count=given.pool, walk=_walk(given))
+        for form in given.made.split(",")
+        for shift in given.shifts.split(",")
+    ]
+
+
+def _walk(given: argparse.Namespace) -> Walk:
+    return Walk(steps=given.walk, refinement=given.refinement, batch=given.batch)
 
 
 def _speed(settings: Settings, given: argparse.Namespace) -> str:
@@ -104,6 +162,8 @@ _STAGES = {
     "denoiser": _train,
     "vae": _baselines,
     "evaluate": _evaluate,
+    "scores": _scores,
+    "audit": _audit,
     "speed": _speed,
     "pack": _pack,
 }
@@ -130,6 +190,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--people", type=int, default=20_000, help="training images of a judge")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--strength", type=float, default=1.0, help="of the group, on films")
+    parser.add_argument("--made", default="difference", help="forms whose films are audited")
+    parser.add_argument("--shifts", default="0,1.5", help="of prevalence by group, in test films")
+    parser.add_argument("--pool", type=int, default=4_000, help="test films read for audits")
+    parser.add_argument("--audited", type=int, default=500, help="films in one audit")
+    parser.add_argument("--audits", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--to", help="where packed networks go")
     return parser
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from causalfairness.imaging.analytic import fit_gaussian
+from causalfairness.imaging.asking import made_images
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
 from causalfairness.imaging.experiment.panel import Panel, agreement
 from causalfairness.imaging.experiment.stages import (
@@ -28,7 +29,7 @@ from causalfairness.imaging.experiment.stages import (
 from causalfairness.imaging.generator import DiffusionGenerator, Walk
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import quality
-from causalfairness.imaging.simulator import Radiographs, Simulator
+from causalfairness.imaging.simulator import Radiographs
 from causalfairness.imaging.training import averaged_weights
 from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator, VAEPlan
 
@@ -91,14 +92,14 @@ def evaluate(
     >>> found["all nothing"]["truth"]["ratio"]
     1.0
     """
-    films = Simulator(size=settings.size).draw(count, seed=TEST_SEED, device=settings.device)
+    films = settings.simulator.draw(count, seed=TEST_SEED, device=settings.device)
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for form in forms:
         name = f"{settings.variant} {form}"
         if name in found:
             continue
         started = time.monotonic()
-        generator = _generator(form, settings, walk, films)
+        generator = generator_of(form, settings, walk, films)
         found[name] = {**_figures(generator, films, panel), "walk": asdict(walk)}
         found[name]["seconds"] = round(time.monotonic() - started, 1)
         if form == "ceiling":
@@ -109,9 +110,16 @@ def evaluate(
     return dict(found)
 
 
-def _generator(
+def generator_of(
     form: str, settings: Settings, walk: Walk, films: Radiographs
 ) -> CounterfactualGenerator:
+    """Which generator has this form? `films` are those it will be asked about.
+
+    >>> settings = Settings(Path("runs"), size=32)
+    >>> generator_of("nothing", settings, Walk(), settings.simulator.draw(2, seed=0))
+    DoNothing()
+    """
+
     def diffusion(**changes: Any) -> DiffusionGenerator:
         return replace(trained_generator(settings), walk=replace(walk, **changes))
 
@@ -122,9 +130,7 @@ def _generator(
         return VAEGenerator(network)
 
     def gaussian() -> CounterfactualGenerator:
-        others = Simulator(size=settings.size).draw(
-            4_000, seed=TEST_SEED + 1, device=settings.device
-        )
+        others = settings.simulator.draw(4_000, seed=TEST_SEED + 1, device=settings.device)
         return fit_gaussian(others.images(), others.parents)
 
     known: dict[str, Callable[[], CounterfactualGenerator]] = {
@@ -142,14 +148,6 @@ def _generator(
         "vae-10": lambda: vae(10.0),
     }
     return known[form]()
-
-
-def _every_group(
-    generator: CounterfactualGenerator, images: Tensor, parents: Parents
-) -> list[Tensor]:
-    if isinstance(generator, DiffusionGenerator):
-        return generator.counterfactuals(images, parents, groups=range(3))
-    return [generator.counterfactual(images, parents, group=group) for group in range(3)]
 
 
 def _autoencoder_error(settings: Settings, films: Radiographs) -> dict[str, float]:
@@ -177,7 +175,7 @@ def _figures(
         truth=films.told(group=told).images(),
         audited=panel.auditees,
     )
-    made = _every_group(generator, images, people)
+    made = made_images(generator, images, people, range(3))
     true = [films.told(group=group).images() for group in range(3)]
     generated, known = (agreement(panel.auditees, images, worlds) for worlds in (made, true))
     apart = (generated - known).abs()

@@ -13,13 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from causalfairness.imaging.classifiers import (
-    Leaning,
-    fit_classifier,
-    one_column_each,
-    scores,
-    small_network,
-)
+from causalfairness.imaging.classifiers import Leaning, scores
+from causalfairness.imaging.experiment.readers import School
 from causalfairness.imaging.quality import OTHERS, Judge, Judges
 from causalfairness.imaging.simulator import Simulator
 
@@ -39,7 +34,14 @@ class Panel:
 
 
 def trained_panel(
-    *, size: int, device: str, seed: int, people: int, epochs: int, readers: int = 3
+    *,
+    size: int,
+    device: str,
+    seed: int,
+    people: int,
+    epochs: int,
+    readers: int = 3,
+    strength: float = 1.0,
 ) -> Panel:
     """Who judges, and who is audited? Ten leanings of each reader.
 
@@ -47,24 +49,12 @@ def trained_panel(
     >>> len(panel.auditees)
     10
     """
-    simulator = Simulator(size=size)
-
-    def learned(targets: str, outputs: int, number: int) -> torch.nn.Module:
-        films = simulator.draw(people, seed=9_000 + 100 * seed + number, device=device)
-        wanted = {
-            "group": lambda: one_column_each(films.parents.group),
-            "others": lambda: Judges(group=_nobody, others=_nobody).labels(films.parents),
-            "findings": lambda: films.parents.findings,
-        }[targets]()
-        network = small_network(outputs=outputs, seed=number, width=24)
-        fit_classifier(
-            network, films.images(), wanted, epochs=epochs, batch=128, seed=number, device=device
-        )
-        return network
-
-    judges = Judges(learned("group", 3, 1), learned("others", len(OTHERS), 2))
-    of_groups = learned("group", 3, 3)
-    found = [learned("findings", 5, 4 + number) for number in range(readers)]
+    simulator = Simulator(size=size, strength=strength)
+    school = School(simulator, seed=seed, people=people, epochs=epochs, device=device)
+    others = school.learned(2, len(OTHERS), Judges(group=_nobody, others=_nobody).labels)
+    judges = Judges(school.of_groups(1), others)
+    of_groups = school.of_groups(3)
+    found = [school.of_findings(4 + number) for number in range(readers)]
     auditees = [
         Leaning(reader, of_groups, dependence=leaning).to(device).train(False)
         for reader in found

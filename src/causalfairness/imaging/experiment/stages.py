@@ -1,6 +1,7 @@
 """How are the networks of an experiment trained? One file each, in one folder, resumed if there.
 
-Images are simulated on the device as they are needed, new ones in every batch.
+Images are simulated on the device as they are needed, new ones in every batch, unless the settings
+name films to learn from.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from causalfairness.imaging.streams import (
     autoencoder_batches,
     denoiser_batches,
     simulated,
+    stored,
 )
 from causalfairness.imaging.training import TrainingRun, averaged_weights, train
 from causalfairness.imaging.vae import ConditionalVAE, VAEPlan, vae_batches
@@ -56,11 +58,14 @@ class Settings:
     steps: int | None = None
     seed: int = 0
     device: str = "cpu"
+    films: Any = None  # with `parents`, such as a RadiographFolder; None: simulated ones
+    groups: int = 3
+    strength: float = 1.0  # of the group, in simulated films
 
     @property
     def configuration(self) -> Configuration:
         """How large are the networks of this variant, and how are they trained?"""
-        found = configuration(self.size).changed(**VARIANTS[self.variant])
+        found = configuration(self.size).changed(groups=self.groups, **VARIANTS[self.variant])
         if self.steps is None:
             return found
         return Configuration(
@@ -75,7 +80,14 @@ class Settings:
     def source(self, *, stream: int) -> Source:
         """Where do images come from? Different ones for every stream."""
         seed = 1_000 * self.seed + stream
-        return simulated(Simulator(size=self.size), seed=seed, device=self.device)
+        if self.films is not None:
+            return stored(self.films, self.films.parents, seed=seed, device=self.device)
+        return simulated(self.simulator, seed=seed, device=self.device)
+
+    @property
+    def simulator(self) -> Simulator:
+        """Which simulator draws films that are not given?"""
+        return Simulator(size=self.size, strength=self.strength)
 
 
 def train_autoencoder(settings: Settings) -> TrainingRun:
@@ -132,9 +144,7 @@ def train_vae(settings: Settings, *, beta: float) -> TrainingRun:
     >>> train_vae(Settings(Path(tempfile.mkdtemp()), size=32, steps=1), beta=1.0).step
     1
     """
-    plan = VAEPlan(size=settings.size, beta=beta)
-    pace = plan.pace if settings.steps is None else replace(plan.pace, steps=settings.steps)
-    plan = replace(plan, pace=pace)
+    plan = vae_plan(settings, beta=beta)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         network = ConditionalVAE(plan).to(settings.device)
@@ -147,6 +157,17 @@ def train_vae(settings: Settings, *, beta: float) -> TrainingRun:
         seconds=settings.seconds,
         what=f"variational autoencoder, beta {beta:g}",
     )
+
+
+def vae_plan(settings: Settings, *, beta: float) -> VAEPlan:
+    """How large is the variational autoencoder, and how is it trained?
+
+    >>> vae_plan(Settings(Path("runs"), size=32, steps=7), beta=1.0).pace.steps
+    7
+    """
+    plan = VAEPlan(size=settings.size, beta=beta, groups=settings.groups)
+    pace = plan.pace if settings.steps is None else replace(plan.pace, steps=settings.steps)
+    return replace(plan, pace=pace)
 
 
 def trained_autoencoder(settings: Settings) -> Autoencoder:

@@ -1,9 +1,10 @@
-"""Where do real radiographs come from? Folders as CheXpert and MIMIC-CXR are published."""
+"""Where do radiographs come from? Folders as CheXpert and MIMIC-CXR are published, or one's own."""
 
 from causalfairness.imaging.readers.association import Association, FindingByGroup, association
 from causalfairness.imaging.readers.chexpert import CheXpert
 from causalfairness.imaging.readers.folder import Account, RadiographFolder
 from causalfairness.imaging.readers.mimic import MimicCxr
+from causalfairness.imaging.readers.plain import PlainFolder
 
 __all__ = [
     "Account",
@@ -11,6 +12,7 @@ __all__ = [
     "CheXpert",
     "FindingByGroup",
     "MimicCxr",
+    "PlainFolder",
     "RadiographFolder",
     "association",
 ]

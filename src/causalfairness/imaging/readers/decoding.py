@@ -47,6 +47,28 @@ def found(stem: Path) -> Path:
     raise ImageFileError(f"There is no image {str(stem)!r}{kinds}. Is the download complete?")
 
 
+def measured(path: Path) -> tuple[int, int]:
+    """How many rows and columns has the image in this file? Without decoding it.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Image.new("L", (40, 30)).save(f"{folder}/film.png")
+    ...     measured(Path(folder) / "film.png")
+    (30, 40)
+    """
+    if path.suffix == ".dcm":
+        header = _read_dicom(path, stop_before_pixels=True)
+        return int(header.get("Rows", 0)), int(header.get("Columns", 0))
+    from PIL import Image
+
+    try:
+        with Image.open(path) as picture:
+            return int(picture.height), int(picture.width)
+    except (OSError, SyntaxError, ValueError) as reason:
+        raise _damaged(path, reason) from reason
+
+
 def _picture(path: Path) -> np.ndarray[Any, Any]:
     from PIL import Image
 
@@ -60,13 +82,10 @@ def _picture(path: Path) -> np.ndarray[Any, Any]:
 
 
 def _dicom(path: Path) -> np.ndarray[Any, Any]:
-    import pydicom
-    from pydicom.errors import InvalidDicomError
-
+    file = _read_dicom(path)
     try:
-        file = pydicom.dcmread(path)
         stored = np.asarray(file.pixel_array, dtype=np.float64)
-    except (InvalidDicomError, AttributeError, OSError, ValueError, RuntimeError) as reason:
+    except (AttributeError, OSError, ValueError, RuntimeError) as reason:
         raise _damaged(path, reason) from reason
     kind = str(file.get("PhotometricInterpretation", "absent"))
     if stored.ndim != 2 or kind not in ("MONOCHROME1", "MONOCHROME2"):
@@ -76,6 +95,16 @@ def _dicom(path: Path) -> np.ndarray[Any, Any]:
         )
     shown = _windowed(file, stored)
     return (1 - shown if kind == "MONOCHROME1" else shown).astype(np.float32)
+
+
+def _read_dicom(path: Path, **how: bool) -> Any:
+    import pydicom
+    from pydicom.errors import InvalidDicomError
+
+    try:
+        return pydicom.dcmread(path, **how)
+    except (InvalidDicomError, AttributeError, OSError, ValueError, RuntimeError) as reason:
+        raise _damaged(path, reason) from reason
 
 
 def _windowed(file: Any, stored: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -65,6 +65,15 @@ class RadiographFolder:
 
     `images(index)` decodes, `parents` says what is known about the people, `account` what was left
     out. `part` is the split that the publishers named.
+
+    >>> import tempfile
+    >>> from causalfairness.imaging.readers import PlainFolder
+    >>> from causalfairness.imaging.simulator import Simulator, save_radiographs
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     saved = save_radiographs(Simulator(size=16), place, people=6, seed=0)
+    ...     films = PlainFolder(place, size=16)
+    ...     len(films), films.images().shape
+    (6, torch.Size([6, 1, 16, 16]))
     """
 
     paths: tuple[Path, ...] = field(repr=False)
@@ -120,7 +129,7 @@ class RadiographFolder:
         """
         if any(share <= 0 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-9:
             raise SplitError(f"The shares {dict(shares)} are not all above 0, or do not sum to 1.")
-        place = {patient: _part(patient, shares, seed) for patient in set(self.patients)}
+        place = {patient: part_of(patient, shares, seed=seed) for patient in set(self.patients)}
         return self._parts(list(shares), [place[patient] for patient in self.patients])
 
     def published_split(self) -> dict[str, RadiographFolder]:
@@ -183,7 +192,12 @@ def gathered(
     )
 
 
-def _part(patient: str, shares: Mapping[str, float], seed: int) -> str:
+def part_of(patient: str, shares: Mapping[str, float] = SHARES, *, seed: int) -> str:
+    """In which part is this person? Decided by a hash of the number, so by nobody else.
+
+    >>> part_of("p10000032", seed=0)
+    'validate'
+    """
     digest = hashlib.blake2b(f"{seed}:{patient}".encode(), digest_size=8).digest()
     left = int.from_bytes(digest) / 2**64
     for name, share in shares.items():

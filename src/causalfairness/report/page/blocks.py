@@ -159,6 +159,8 @@ class Curve:
 class Curves:
     """How are numbers spread, in fact and otherwise? Densities over one axis.
 
+    With a `height_axis` the heights are read too: lines with numbers beside them, not areas.
+
     >>> Curves("African-American", "score", ()).axis
     'score'
     """
@@ -167,6 +169,7 @@ class Curves:
     axis: str
     curves: tuple[Curve, ...]
     caption: str = ""
+    height_axis: str = ""
 
 
 @dataclass(frozen=True)

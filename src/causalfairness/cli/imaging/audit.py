@@ -1,0 +1,280 @@
+"""Do classifiers of radiographs depend on the group? The command `causalfairness imaging audit`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from causalfairness.cli import options as o
+from causalfairness.cli.decompose import check_goal
+from causalfairness.cli.imaging.classifiers import named_classifiers
+from causalfairness.cli.imaging.words import (
+    IMAGES,
+    Device,
+    Resize,
+    check_folder,
+    check_free,
+    readable_images,
+)
+from causalfairness.cli.lines import bullet, naming, width_of
+from causalfairness.cli.writing import say_written
+
+FOUND = 1
+WHO = "Which classifiers"
+REPORTS = (".html", ".htm", ".md", ".markdown")
+HELP = """Do classifiers of radiographs depend on the group? Tests them with generated images.
+
+Examples:
+
+[bold]causalfairness imaging audit[/] --data films --generator generator --train-classifier small \
+--report report.html
+
+[bold]causalfairness imaging audit[/] --data films --generator generator --classifier \
+my_model:scores --trust --record record.json --folder answers
+
+A classifier is a function of a batch of images, (n, 1, size, size) from 0 to 1, that returns one \
+score for each image and finding. A generator comes from [bold]imaging train[/]. Only people of \
+the part --part are audited. With --folder, trained classifiers and finished batches are kept, \
+and a run that was stopped is taken up by the same command.
+
+Exit codes: 0 no test found dependence on the group, at the level; 1 at least one did; 2 wrong \
+use; 3 the audit cannot be carried out; 70 a defect of the program.
+"""
+
+
+class Method(StrEnum):
+    """Which form of the test?"""
+
+    PROJECTED = "projected"
+    RANDOMIZATION = "randomization"
+    INDIVIDUAL = "individual"
+    PAIRED = "paired"
+
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder with radiographs.csv and images.",
+        rich_help_panel=IMAGES,
+        show_default=False,
+    ),
+]
+Generator = Annotated[
+    Path,
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder of a generator.",
+        rich_help_panel=IMAGES,
+        show_default=False,
+    ),
+]
+Part = Annotated[
+    str, typer.Option(help="Whose images are audited, by their split.", rich_help_panel=IMAGES)
+]
+Classifier = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE:FUNCTION",
+        help="Function that is audited (repeatable; needs --trust).",
+        rich_help_panel=WHO,
+        show_default=False,
+    ),
+]
+TrainClassifier = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NETWORK",
+        help="Network that is trained on the part train, then audited (repeatable): small, "
+        "dense121, dense169, dense201, vgg13, vgg16, vgg19 or inception.",
+        rich_help_panel=WHO,
+        show_default=False,
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run the function that is named.", rich_help_panel=WHO),
+]
+Epochs = Annotated[
+    int, typer.Option(min=1, help="Epochs of a trained network.", rich_help_panel=WHO)
+]
+TestMethod = Annotated[
+    Method, typer.Option("--method", help="Form of the test.", rich_help_panel=o.METHOD)
+]
+Draws = Annotated[
+    int,
+    typer.Option(min=19, help="Draws of the randomization test.", rich_help_panel=o.METHOD),
+]
+Batch = Annotated[int, typer.Option(min=1, help="Images at a time.", rich_help_panel=o.METHOD)]
+Walk = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Steps of a diffusion model to the noise and back.",
+        rich_help_panel=o.METHOD,
+        show_default="50",
+    ),
+]
+Title = Annotated[
+    str, typer.Option(help="Title of the report.", rich_help_panel=o.OUTPUT, show_default=False)
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep trained classifiers and scores here, and do not work them out again.",
+        rich_help_panel=o.OUTPUT,
+        show_default=False,
+    ),
+]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        help="Write the record to this .json file.",
+        rich_help_panel=o.OUTPUT,
+        show_default=False,
+    ),
+]
+Report = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="Write a report: .html or .md (repeatable).",
+        rich_help_panel=o.OUTPUT,
+        show_default=False,
+    ),
+]
+
+
+def audit(
+    data: Data,
+    generator: Generator,
+    classifier: Classifier = None,
+    train_classifier: TrainClassifier = None,
+    trust: Trust = False,
+    part: Part = "test",
+    epochs: Epochs = 20,
+    method: TestMethod = Method.PROJECTED,
+    level: o.Level = 0.95,
+    draws: Draws = 999,
+    batch: Batch = 64,
+    walk: Walk = None,
+    resize: Resize = False,
+    device: Device = "auto",
+    seed: o.Seed = 0,
+    title: Title = "",
+    folder: Folder = None,
+    record: RecordFile = None,
+    report: Report = None,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Do classifiers of radiographs depend on the group?"""
+    with readable_images(debug=debug):
+        _check(data, generator, classifier, train_classifier, folder, record, report)
+        functions = named_classifiers(classifier or [], trust=trust)
+        from causalfairness.imaging.devices import device_of
+        from causalfairness.imaging.folder_audit import audit_folder
+
+        found = audit_folder(
+            data,
+            generator,
+            classifiers=functions,
+            networks=train_classifier or [],
+            part=part,
+            epochs=epochs,
+            resize=resize,
+            method=method.value,
+            level=level,
+            draws=draws,
+            batch=batch,
+            walk=walk,
+            device=device_of(device),
+            seed=seed,
+            title=title,
+            folder=folder,
+        ).record
+        _show(found, as_json=as_json)
+        _write(found, record, report or [])
+    raise typer.Exit(FOUND if any(row["rejected"] for row in found["rows"]) else 0)
+
+
+def _check(
+    data: Path,
+    generator: Path,
+    classifier: list[str] | None,
+    train_classifier: list[str] | None,
+    folder: Path | None,
+    record: Path | None,
+    report: list[Path] | None,
+) -> None:
+    """Can this be done, as far as names tell? Better known before the work than after it."""
+    check_folder(data, "--data")
+    check_folder(generator, "--generator")
+    if not classifier and not train_classifier:
+        raise typer.BadParameter(
+            "name what is audited: --classifier module:function, or --train-classifier small",
+            param_hint="--classifier",
+        )
+    if folder is not None:
+        check_free(folder, "--folder")
+    if record is not None:
+        check_goal(record, (".json",), "--record")
+    for path in report or []:
+        check_goal(path, REPORTS, "--report")
+
+
+def _show(record: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(record, indent=1) + "\n")
+        sys.stdout.flush()
+        return
+    page = Console(highlight=False)
+    width, data = width_of(page), record["data"]
+    heading = naming(record["title"] or data["folder"])
+    said = f"{heading}: {data['images']:,} images, part {naming(data['part'])}"
+    page.print(Text(said, style="bold"), "", sep="\n", width=width)
+    page.print(Padding(_table(record["rows"]), (0, 0, 1, 0)), width=width)
+    page.print(*map(bullet, record["sentences"]), "", sep="\n", width=width)
+    page.print(Text("True only if", style="bold"), width=width)
+    page.print(*map(bullet, (*record["assumptions"], *record["notes"])), sep="\n", width=width)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    from causalfairness.effects.table import format_p_value
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for heading in ("classifier", "finding"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("t", "p", "p, adjusted", "same decision"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        style = "cyan" if row["rejected"] else ""
+        chances = (format_p_value(row[name]) for name in ("p_value", "p_adjusted"))
+        numbers = (f"{row['statistic']:+.2f}", *chances, f"{row['agreement']:.3f}")
+        names = (naming(row["model"]), naming(row["finding"]))
+        table.add_row(*(Text(cell, style=style) for cell in (*names, *numbers)))
+    return table
+
+
+def _write(record: Mapping[str, Any], path: Path | None, reports: list[Path]) -> None:
+    from causalfairness.imaging.recording import write_record
+    from causalfairness.report.imaging import imaging_page
+    from causalfairness.report.page.html import render_page as as_html
+    from causalfairness.report.page.markdown import render_page as as_markdown
+    from causalfairness.writing import write_whole
+
+    if path is not None:
+        say_written(write_record(record, path))
+    for goal in reports:
+        render = as_markdown if goal.suffix.lower() in (".md", ".markdown") else as_html
+        say_written(write_whole(render(imaging_page(record)), goal))

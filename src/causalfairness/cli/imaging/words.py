@@ -1,0 +1,65 @@
+"""What do the three commands have in common? Options, and what is said without the extra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from causalfairness.cli.failing import readable
+from causalfairness.cli.options import METHOD
+from causalfairness.errors import TorchNotInstalledError
+
+EXTRA = ("torch", "monai", "einops", "PIL", "pydicom")
+IMAGES = "Which images"
+
+Device = Annotated[
+    str,
+    typer.Option(
+        help="Where the work is done: auto (a GPU if there is one), cpu or cuda.",
+        rich_help_panel=METHOD,
+    ),
+]
+Resize = Annotated[
+    bool,
+    typer.Option(
+        "--resize",
+        help="Resize images of another size. Left out: they are refused.",
+        rich_help_panel=IMAGES,
+    ),
+]
+
+
+@contextmanager
+def readable_images(*, debug: bool) -> Iterator[None]:
+    """Did it work? Like `readable`; a library of the extra that is missing is named with it.
+
+    >>> with readable_images(debug=False):
+    ...     print("fine")
+    fine
+    """
+    with readable(debug=debug):
+        try:
+            yield
+        except ModuleNotFoundError as cause:
+            if (cause.name or "").partition(".")[0] not in EXTRA:
+                raise
+            raise TorchNotInstalledError(
+                f"radiographs are handled with {cause.name}, which is not installed: "
+                'pip install "causalfairness[imaging]"'
+            ) from cause
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Is this a folder that can be read? Better known before the work than after it."""
+    if not path.is_dir():
+        raise typer.BadParameter(f"there is no folder {str(path)!r}", param_hint=option)
+
+
+def check_free(path: Path, option: str) -> None:
+    """Can this be a folder to write to?"""
+    if path.exists() and not path.is_dir():
+        raise typer.BadParameter(f"{str(path)!r} is a file; name a folder", param_hint=option)

@@ -1,0 +1,288 @@
+"""Does a classifier use the group to read an image? The audit, from images to answers (CIT-LR).
+
+Every image is made again under every group (`generating`), classifiers are asked about all of them,
+and the answers are tested (`statistics`). Beside the test stand the agreement of decisions between
+groups (ECA), and two questions the audit is often confused with: do groups get different scores
+(demographic parity), and do they among people who have the finding (equal opportunity)?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from causalfairness.errors import InvarianceError, LabelError, ParentsError, TooFewRowsError
+from causalfairness.imaging.asking import Classifiers
+from causalfairness.imaging.auditing.generating import Generated, generated_scores, people_of
+from causalfairness.imaging.auditing.result import Agreement, ImagingAudit
+from causalfairness.imaging.auditing.statistics import (
+    METHODS,
+    Method,
+    asked,
+    features_of,
+    judged_between_people,
+)
+from causalfairness.imaging.auditing.words import ASSUMED, CLAIMS, notes_of
+from causalfairness.imaging.classifiers.scoring import Images
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator
+from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
+from causalfairness.invariance import (
+    InvarianceTest,
+    demographic_parity_test,
+    equal_opportunity_test,
+)
+from causalfairness.invariance.reading import FEWEST as FEW
+from causalfairness.invariance.statistics import Statistics
+
+Array = NDArray[np.float64]
+FEWEST = 10  # people of a group: two in every fold
+
+
+def audit(
+    classifiers: Classifiers,
+    images: Images,
+    parents: Parents | None = None,
+    *,
+    generator: CounterfactualGenerator,
+    groups: Sequence[str] | None = None,
+    findings: Sequence[str] | None = None,
+    labels: Any = None,
+    method: Method = "projected",
+    placebo: CounterfactualGenerator | None = None,
+    threshold: float | None = None,
+    tolerance: float | None = None,
+    level: float = 0.95,
+    draws: int = 999,
+    batch: int = 64,
+    device: torch.device | str | None = None,
+    seed: int = 0,
+    folder: Path | str | None = None,
+    stamp: str = "",
+) -> ImagingAudit:
+    """Does a classifier use the group to read these images?
+
+    `classifiers` is one callable or several by name, on batches of images, with one score per image
+    or one per finding. `parents` holds group, age, sex, scanner and findings of everyone; it may be
+    left out where the images have it. `generator` makes images under other groups; it must not have
+    been trained on these. `folder` keeps what was made, so that an audit that stops goes on.
+
+    * "projected" (default): the generator says where to look, what classifiers say of real images
+      decides. Valid whatever the generator does wrong, if the other parents explain why groups
+      would differ.
+    * "randomization": the same, with groups drawn anew `draws` times.
+    * "individual": each image against its own counterfactuals. Whatever the generator does wrong
+      counts as dependence, unless `placebo`, a generator that was trained with permuted groups,
+      does as much wrong.
+    * "paired": the published test, for replication.
+
+    Decisions are scores above `threshold` (each classifier's median where there is none); with a
+    `tolerance` scores agree that differ by no more. `labels` says who has which finding, for equal
+    opportunity (0, 1, -1 for unknown; the findings of the parents where there are none).
+
+    >>> from causalfairness.imaging.analytic import fit_gaussian
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> simulator = Simulator(size=16, strength=2.0)
+    >>> others, films = simulator.draw(800, seed=1), simulator.draw(200, seed=2)
+    >>> generator = fit_gaussian(others.images(), others.parents, components=20)
+    >>> found = audit({"brightness": lambda x: x.mean((1, 2, 3))}, films, generator=generator)
+    >>> bool(found.test.rejected[0])
+    True
+    """
+    check_settings(method, level, draws, tolerance, has_placebo=placebo is not None)
+    people = people_of(images, parents)
+    _check_groups(people)
+    made, compared = (
+        None
+        if by is None
+        else generated_scores(
+            classifiers,
+            images,
+            people,
+            generator=by,
+            groups=getattr(images, "groups", None) if groups is None else groups,
+            findings=findings,
+            withheld=method == "paired",
+            batch=batch,
+            device=device,
+            folder=None if folder is None else Path(folder, name),
+            stamp=stamp,
+        )
+        for name, by in (("generated", generator), ("placebo", placebo))
+    )
+    assert made is not None
+    return audit_scores(
+        made,
+        people,
+        labels=labels,
+        method=method,
+        placebo=compared,
+        threshold=threshold,
+        tolerance=tolerance,
+        level=level,
+        draws=draws,
+        seed=seed,
+    )
+
+
+def audit_scores(
+    generated: Generated,
+    parents: Parents,
+    *,
+    labels: Any = None,
+    method: Method = "projected",
+    placebo: Generated | None = None,
+    threshold: float | None = None,
+    tolerance: float | None = None,
+    level: float = 0.95,
+    draws: int = 999,
+    seed: int = 0,
+) -> ImagingAudit:
+    """What does an audit find in scores that are there already? `generated_scores` gives them.
+
+    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> films = Simulator(size=16).draw(90, seed=0)
+    >>> made = generated_scores(lambda x: x.mean((1, 2, 3)), films, generator=DoNothing())
+    >>> float(audit_scores(made, films.parents).p_value[0, 0])
+    1.0
+    """
+    check_settings(method, level, draws, tolerance, has_placebo=placebo is not None)
+    if len(parents) != len(generated):
+        raise ParentsError(f"scores of {len(generated)} people came with parents of {len(parents)}")
+    _check_groups(parents)
+    said = generated.original.reshape(len(generated), -1)
+    under = generated.counterfactual.reshape(len(generated.groups), *said.shape)
+    splitting, drawing = np.random.default_rng(seed).spawn(2)
+    judged = judged_between_people(said, under, generated.own, features_of(parents), splitting)
+    found = asked(method, judged, generated, placebo, draws=draws, rng=drawing)
+    notes = notes_of(method, generated, judged, found, has_placebo=placebo is not None)
+    test = _as_test(generated, method, found, level, notes)
+    opportunity, unasked = _opportunity(generated, _labels(labels, parents, generated), level)
+    parity = demographic_parity_test(said, _own(generated), level=level)
+    return ImagingAudit(
+        test=test,
+        parity=replace(parity, models=test.models),
+        opportunity=opportunity,
+        agreement=_agreement(generated, threshold, tolerance),
+        generated=generated,
+        notes=(*notes, *unasked),
+    )
+
+
+def check_settings(
+    method: str, level: float, draws: int, tolerance: float | None, *, has_placebo: bool
+) -> None:
+    """Can an audit be done like this? Refused before anything is generated."""
+    if method not in METHODS:
+        raise InvarianceError(f"method must be one of {', '.join(METHODS)}; found {method!r}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
+    if draws < 19:
+        raise InvarianceError(
+            f"draws must be 19 or more, or no p-value reaches 0.05; found {draws!r}"
+        )
+    if tolerance is not None and not tolerance >= 0:
+        raise InvarianceError(f"tolerance must be 0 or more; found {tolerance!r}")
+    if has_placebo and method != "individual":
+        raise InvarianceError(
+            f"a placebo belongs to method='individual'; method={method!r} is not misled by what "
+            "a generator does wrong and has no use for one"
+        )
+
+
+def _check_groups(parents: Parents) -> None:
+    codes, sizes = (each.tolist() for each in parents.group.unique(return_counts=True))
+    if len(codes) < 2:
+        raise InvarianceError(f"everyone is of the group {codes[0]}; two groups are needed")
+    if min(sizes) < FEWEST:
+        few = codes[sizes.index(min(sizes))]
+        raise TooFewRowsError(
+            f"group {few} has {min(sizes)} images; at least {FEWEST} are needed, to learn from and "
+            "to judge by: merge small groups or leave them out"
+        )
+
+
+def _as_test(
+    generated: Generated, method: str, found: Statistics, level: float, notes: tuple[str, ...]
+) -> InvarianceTest:
+    return InvarianceTest(
+        claim=CLAIMS[method],
+        models=tuple(f"{it}, {of}" for it in generated.models for of in generated.findings),
+        groups=generated.groups,
+        statistic=found.statistic,
+        log_p_value=found.log_p_value,
+        effect=found.effect.value,
+        standard_error=found.effect.error,
+        score=found.effect.score,
+        noise=found.effect.noise,
+        n=found.people,
+        level=level,
+        assumptions=ASSUMED,
+        notes=notes,
+    )
+
+
+def _agreement(generated: Generated, threshold: float | None, tolerance: float | None) -> Agreement:
+    said, under = generated.original, generated.counterfactual
+    bar = None
+    if tolerance is not None:
+        same = np.abs(under - said) <= tolerance
+    else:
+        shape = said.shape[1:]
+        bar = np.median(said, axis=0) if threshold is None else np.full(shape, float(threshold))
+        same = (under > bar) == (said > bar)
+    shares = same.mean(axis=0)
+    error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+    return Agreement(shares.mean(axis=0), error, bar, tolerance)
+
+
+def _own(generated: Generated) -> list[str]:
+    return [generated.groups[at] for at in generated.own]
+
+
+def _labels(labels: Any, parents: Parents, generated: Generated) -> NDArray[np.int64] | None:
+    """Who has which finding? None where nothing says so."""
+    wanted = (len(generated), len(generated.findings))
+    if labels is None:
+        known = generated.findings == FINDINGS
+        return np.asarray(parents.findings.cpu(), dtype=np.int64) if known else None
+    found = np.asarray(torch.as_tensor(labels).cpu())
+    found = found.reshape(-1, 1) if found.ndim == 1 else found
+    if found.shape != wanted:
+        raise LabelError(
+            f"labels have the shape {found.shape}; expected {wanted}, a row per image and a column "
+            "per finding"
+        )
+    strange = np.setdiff1d(found, (0, 1, UNKNOWN))
+    if len(strange):
+        raise LabelError(f"labels hold {strange[0]!r}; expected 0, 1, or -1 for unknown")
+    return found.astype(np.int64)
+
+
+def _opportunity(
+    generated: Generated, labels: NDArray[np.int64] | None, level: float
+) -> tuple[dict[str, InvarianceTest], list[str]]:
+    """Do groups get different scores among people who have the finding? Where enough have it."""
+    if labels is None:
+        return {}, ["nothing says who has what is scored: equal opportunity was not asked"]
+    found, notes = {}, []
+    for at, finding in enumerate(generated.findings):
+        has = labels[:, at] == 1
+        sizes = np.bincount(generated.own[has], minlength=len(generated.groups))
+        if sizes.min() < FEW:
+            notes.append(
+                f"equal opportunity was not asked for {finding}: {sizes.min()} people of "
+                f"{generated.groups[int(sizes.argmin())]} have it, fewer than {FEW}"
+            )
+            continue
+        group = [generated.groups[it] for it in generated.own[has]]
+        scores = generated.original[has][:, :, at]
+        test = equal_opportunity_test(scores, group, np.ones(len(group)), level=level)
+        found[finding] = replace(test, models=generated.models)
+    return found, notes

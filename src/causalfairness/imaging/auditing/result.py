@@ -1,0 +1,291 @@
+"""What did an audit find, for each classifier and finding? Tables, sentences, and the scores.
+
+Rows are classifiers times findings. The statistic t is in standard deviations under invariance,
+positive where scores of real images follow the group the way the generator says; p-values are
+adjusted over all rows (Benjamini-Hochberg). `moved by` is the root of E[(g - h)^2], in units of the
+score. ECA is how often a decision would stay the same in another group, according to the generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text, format_p_value
+from causalfairness.imaging.auditing.generating import Generated
+from causalfairness.invariance import InvarianceTest
+
+Array = NDArray[np.float64]
+SHOWN, TOLD = 30, 10  # rows that are printed, classifiers that are spoken of
+HEADINGS = (
+    *("classifier", "finding", "t", "log p", "p", "p (adjusted)", "moved by", "at most", "ECA"),
+    *("parity p", "opportunity p"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How often would a decision, or a score, be the same in another group? By the generator.
+
+    >>> Agreement(np.array([[0.93]]), np.array([[0.01]]), np.array([[0.4]]), None).basis
+    'decisions at a threshold'
+    """
+
+    value: Array  # (models, findings)
+    error: Array  # standard errors
+    threshold: Array | None  # (models, findings), above which a score is a decision
+    tolerance: float | None  # within which scores agree, instead
+
+    @property
+    def basis(self) -> str:
+        """What is compared?"""
+        if self.tolerance is not None:
+            return f"scores within {self.tolerance:g}"
+        return "decisions at a threshold"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImagingAudit:
+    """Does a classifier use the group to read images? What was found, per classifier and finding.
+
+    >>> from causalfairness.imaging import Simulator, audit
+    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> films = Simulator(size=16).draw(90, seed=0)
+    >>> found = audit({"bright": lambda x: x.mean((1, 2, 3))}, films, generator=DoNothing())
+    >>> found.p_value.shape, float(found.agreement.value[0, 0])
+    ((1, 1), 1.0)
+    >>> print(found.matrix())
+    classifier  score
+    bright      +0.00 (1.000)
+    """
+
+    test: InvarianceTest
+    parity: InvarianceTest
+    opportunity: Mapping[str, InvarianceTest]  # by finding, where it could be asked
+    agreement: Agreement
+    generated: Generated
+    notes: tuple[str, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Which classifiers were audited?"""
+        return self.generated.models
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Which findings do they read?"""
+        return self.generated.findings
+
+    @property
+    def statistic(self) -> Array:
+        """What is t? (models, findings)."""
+        return self._shaped(self.test.statistic)
+
+    @property
+    def log_p_value(self) -> Array:
+        """What is the logarithm of p? (models, findings); it does not underflow."""
+        return self._shaped(self.test.log_p_value)
+
+    @property
+    def p_value(self) -> Array:
+        """What is p? (models, findings)."""
+        return self._shaped(self.test.p_value)
+
+    @property
+    def p_adjusted(self) -> Array:
+        """What is p, allowing for the number of classifiers and findings? (models, findings)."""
+        return self._shaped(self.test.p_adjusted)
+
+    @property
+    def rejected(self) -> NDArray[np.bool_]:
+        """Where does the finding stand, allowing for their number? (models, findings)."""
+        return np.asarray(self.test.rejected.reshape(self.statistic.shape))
+
+    def sentences(self) -> tuple[str, ...]:
+        """What may be said about each classifier? Of many, those with the smallest p-values."""
+        order = np.argsort(self.log_p_value.min(axis=1), kind="stable")[:TOLD]
+        said = tuple(self._sentence(int(row)) for row in sorted(order))
+        if len(self.models) <= TOLD:
+            return said
+        many = int(self.rejected.any(axis=1).sum())
+        return (
+            f"The scores of {many} of {len(self.models)} classifiers {self.test.claim.depends}, "
+            f"for one finding or more. Those with the smallest p-values:",
+            *said,
+        )
+
+    def table(self) -> AuditTable:
+        """What was found, in rows of a classifier and a finding?"""
+        plain, wide = len(self.findings), len(self.models)
+        opportunity = np.ones((wide, plain))
+        asked = np.zeros((wide, plain), dtype=np.int64)
+        for at, finding in enumerate(self.findings):
+            if finding in self.opportunity:
+                opportunity[:, at] = self.opportunity[finding].p_value
+                asked[:, at] = self.opportunity[finding].n
+        test = self.test.table()
+        kept = ("statistic", "log_p_value", "p_value", "p_adjusted", "rejected", "effect", "upper")
+        return AuditTable(
+            {
+                "model": np.repeat(np.array(self.models, dtype=object), plain),
+                "finding": np.tile(np.array(self.findings, dtype=object), wide),
+                **{name: test[name] for name in kept},
+                "agreement": self.agreement.value.reshape(-1),
+                "agreement_error": self.agreement.error.reshape(-1),
+                "parity_p_value": self.parity.p_value,
+                "opportunity_p_value": opportunity.reshape(-1),
+                "opportunity_n": asked.reshape(-1),
+                "n": test["n"],
+            }
+        )
+
+    def matrix(self) -> str:
+        """What are t and p, a line per classifier and a column per finding? As papers print it."""
+        lines = [("classifier", *self.findings)]
+        for name, t, p in zip(self.models, self.statistic, self.p_value, strict=True):
+            cells = (f"{at:+.2f} ({format_p_value(by)})" for at, by in zip(t, p, strict=True))
+            lines.append((name, *cells))
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        padded = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        return "\n".join(padded)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, as plain data that JSON can hold? Without the scores of people."""
+        bar = self.agreement.threshold
+        return {
+            "method": self.test.method,
+            "level": self.test.level,
+            "images": len(self.generated),
+            "groups": list(self.generated.groups),
+            "classifiers": list(self.models),
+            "findings": list(self.findings),
+            "rows": self.table().to_records(),
+            "agreement_of": self.agreement.basis,
+            "thresholds": None if bar is None else bar.tolist(),
+            "quality": self.quality,
+            "sentences": list(self.sentences()),
+            "assumptions": list(self.test.assumptions),
+            "notes": list(self.notes),
+        }
+
+    @property
+    def quality(self) -> dict[str, float]:
+        """How far does the generator move images that it should not move? Per pixel, on average."""
+        measured = {
+            "composition": self.generated.composition,
+            "reversibility": self.generated.reversibility,
+        }
+        return {name: float(values.mean()) for name, values in measured.items() if len(values)}
+
+    def __str__(self) -> str:
+        groups = ", ".join(self.generated.groups)
+        moved = ", ".join(f"{name} {value:.4f}" for name, value in self.quality.items())
+        return "\n".join(
+            [
+                f"{self.test.method}: {len(self.generated):,} images of the groups {groups}",
+                str(self.table()),
+                *self.sentences(),
+                f"generator: {moved}; ECA of {self.agreement.basis}",
+                *(f"assumes: {line}" for line in self.test.assumptions),
+                *(f"note: {line}" for line in self.notes),
+            ]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def _sentence(self, row: int) -> str:
+        """Where the scores of a classifier depend on the group, and what bounds them elsewhere."""
+        test, cut = self.test, self.rejected[row]
+        effect, upper = (
+            np.sqrt(np.maximum(self._shaped(each)[row], 0.0)) for each in (test.effect, test.upper)
+        )
+        parts = []
+        if cut.any():
+            most = int(np.argmax(np.where(cut, effect, -1.0)))
+            parts.append(
+                f"{test.claim.depends} for {self._listed(cut)}; the group moves them by about "
+                f"{effect[most]:.3g}, at most {upper[most]:.3g}, root mean square, where it does "
+                f"most ({self.findings[most]})"
+            )
+        if not cut.all():
+            parts.append(
+                f"are {test.claim.silent} that would move them by more than "
+                f"{upper[~cut].max():.3g} for {self._listed(~cut)}"
+            )
+        bounds = f"{100 * test.level:g}% bounds, adjusted p-values{test.claim.reach}"
+        return f"The scores of {self.models[row]} {', and '.join(parts)} ({bounds})."
+
+    def _listed(self, chosen: NDArray[np.bool_]) -> str:
+        if len(self.findings) > 1 and chosen.all():
+            return "all findings"
+        return ", ".join(np.array(self.findings, dtype=object)[chosen])
+
+    def _shaped(self, values: Array) -> Array:
+        return values.reshape(len(self.models), len(self.findings))
+
+
+@dataclass(frozen=True, eq=False)
+class AuditTable:
+    """What was found for each classifier and finding? One row each; columns by name.
+
+    >>> table = AuditTable({"model": np.array(["a"]), "p_value": np.array([0.5])})
+    >>> table.to_records()
+    [{'model': 'a', 'p_value': 0.5}]
+    """
+
+    columns: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.columns:
+            raise KeyError(f"no column is named {name!r}; there are {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(self["model"])
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """What is in the table, as plain data?"""
+        rows = zip(*(values.tolist() for values in self.columns.values()), strict=True)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+
+    def to_pandas(self) -> Any:
+        """What is in the table, as a pandas data frame?"""
+        return as_pandas(self.to_records())
+
+    def to_polars(self) -> Any:
+        """What is in the table, as a polars data frame?"""
+        return as_polars(self.to_records())
+
+    def __str__(self) -> str:
+        rest = len(self) - SHOWN
+        more = f"\n... and {rest:,} more, with larger p-values" if rest > 0 else ""
+        return as_text(self._lines()) + more
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        order = range(len(self))
+        if len(self) > SHOWN:
+            order = np.argsort(self["log_p_value"], kind="stable")[:SHOWN]  # type: ignore[assignment]
+        return [HEADINGS, *(self._line(int(row)) for row in order)]
+
+    def _line(self, at: int) -> tuple[str, ...]:
+        chances = [format_p_value(self[name][at]) for name in ("p_value", "p_adjusted")]
+        roots = [f"{np.sqrt(max(self[name][at], 0.0)):.3g}" for name in ("effect", "upper")]
+        asked = self["opportunity_n"][at] > 0
+        return (
+            *(str(self["model"][at]), str(self["finding"][at]), f"{self['statistic'][at]:+.2f}"),
+            *(f"{self['log_p_value'][at]:.2f}", *chances, *roots, f"{self['agreement'][at]:.3f}"),
+            format_p_value(self["parity_p_value"][at]),
+            format_p_value(self["opportunity_p_value"][at]) if asked else "not asked",
+        )

@@ -1,0 +1,187 @@
+"""Do classifiers depend on the group, by the radiographs of a folder and a generator in another?
+
+People who were learned from are not audited: only those of one part of the split (`part`) are. With
+a `folder`, trained classifiers and generated scores are kept there, and a run that was stopped is
+taken up by the same call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from causalfairness.errors import SplitError
+from causalfairness.imaging.auditing import audit
+from causalfairness.imaging.classifiers import area_under_curve
+from causalfairness.imaging.classifiers.keeping import trained_classifier
+from causalfairness.imaging.keeping import KeptGenerator, kept_generator
+from causalfairness.imaging.making import held
+from causalfairness.imaging.parents import FINDINGS
+from causalfairness.imaging.pictures import examples
+from causalfairness.imaging.readers import PlainFolder, RadiographFolder
+from causalfairness.imaging.readers.identity import fingerprint
+from causalfairness.imaging.readers.plain import stated_split
+from causalfairness.imaging.recording import record_of
+
+Reader = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class FolderAudit:
+    """What was found, and what is written down about it?
+
+    >>> FolderAudit(audit=None, record={"title": "Films"}).record["title"]
+    'Films'
+    """
+
+    audit: Any  # ImagingAudit
+    record: Mapping[str, Any]
+
+
+def audit_folder(
+    data: Path | str,
+    generator: Path | str,
+    *,
+    classifiers: Mapping[str, Reader] | None = None,
+    networks: Sequence[str] = (),
+    part: str = "test",
+    epochs: int = 20,
+    resize: bool = False,
+    method: str = "projected",
+    level: float = 0.95,
+    draws: int = 999,
+    batch: int = 64,
+    walk: int | None = None,
+    device: str = "cpu",
+    seed: int = 0,
+    title: str = "",
+    folder: Path | str | None = None,
+) -> FolderAudit:
+    """Do these classifiers depend on the group? `networks` are trained on the part "train" first.
+
+    `classifiers` are callables by name, `networks` names in `classifiers.keeping.NETWORKS`. `walk`
+    is the number of steps of a diffusion model, where it is not the usual 50.
+
+    >>> import tempfile
+    >>> from causalfairness.imaging.making import make_generator
+    >>> from causalfairness.imaging.simulator import Simulator, save_radiographs
+    >>> place = Path(tempfile.mkdtemp())
+    >>> saved = save_radiographs(Simulator(size=32), place / "films", people=600, seed=0)
+    >>> films = PlainFolder(place / "films", size=32)
+    >>> made = make_generator(films, place / "made", size=32, kind="gaussian")
+    >>> found = audit_folder(place / "films", place / "made",
+    ...                      classifiers={"brightness": lambda films: films.mean((1, 2, 3))})
+    >>> found.record["data"]["part"], len(found.record["rows"])
+    ('test', 1)
+    """
+    kept = kept_generator(generator, device=device, walk=walk)
+    films = PlainFolder(data, size=kept.size, groups=kept.groups, resize=resize)
+    parts = stated_split(films, seed=seed)
+    chosen = _part(parts, part)
+    where = None if folder is None else Path(folder)
+    choices = {"epochs": epochs, "seed": seed, "device": device, "folder": where}
+    readers = {**(classifiers or {}), **_trained(networks, parts, fingerprint(films), choices)}
+    known = held(chosen)
+    asked: dict[str, Any] = {"method": method, "draws": draws, "level": level, "seed": seed}
+    found = audit(
+        readers,
+        known,
+        known.parents,
+        generator=kept.generator,
+        groups=kept.groups,
+        batch=batch,
+        device=device,
+        folder=None if where is None else where / "scores",
+        stamp=f"{json.dumps(dict(kept.about), sort_keys=True)} {walk} {fingerprint(chosen)}",
+        **asked,
+    )
+    record = record_of(
+        found,
+        title=title,
+        data=_about(films, chosen, Path(data).name, part),
+        generator=kept.about,
+        classifiers=_areas(found, chosen, networks),
+        settings={**asked, "epochs": epochs, "walk": walk},
+        pictures=_pictures(kept, known, device),
+    )
+    return FolderAudit(found, record)
+
+
+def _trained(
+    networks: Sequence[str],
+    parts: Mapping[str, RadiographFolder],
+    images: str,
+    choices: Mapping[str, Any],
+) -> dict[str, Reader]:
+    """Networks by name, each trained on the part "train"."""
+    if not networks:
+        return {}
+    learned = held(_part(parts, "train"))
+    return {name: trained_classifier(name, learned, images=images, **choices) for name in networks}
+
+
+def _part(parts: Mapping[str, RadiographFolder], name: str) -> RadiographFolder:
+    if name not in parts:
+        raise SplitError(
+            f"Nobody is in the part {name!r} of the data; there are {', '.join(sorted(parts))}."
+        )
+    return parts[name]
+
+
+def _about(
+    films: RadiographFolder, chosen: RadiographFolder, name: str, part: str
+) -> dict[str, Any]:
+    counts = torch.bincount(chosen.parents.group, minlength=len(films.groups)).tolist()
+    return {
+        "folder": name,
+        "fingerprint": fingerprint(films),
+        "part": part,
+        "images": len(chosen),
+        "people": len(set(chosen.patients)),
+        "groups": dict(zip(films.groups, counts, strict=True)),
+        "left_out": dict(films.account.dropped),
+        "findings": [
+            {
+                "finding": row.finding,
+                "shares": {
+                    group: share if share == share else None
+                    for group, share in zip(films.groups, row.shares, strict=True)
+                },
+                "p_value": row.p_value,
+            }
+            for row in chosen.association().rows
+        ],
+    }
+
+
+def _areas(found: Any, chosen: RadiographFolder, networks: Sequence[str]) -> dict[str, Any]:
+    """How well each classifier reads the audited films, where its outputs are the five findings."""
+    told = {}
+    for place, name in enumerate(found.generated.models):
+        about: dict[str, Any] = {"kind": "trained here" if name in networks else "given"}
+        if tuple(found.generated.findings) == FINDINGS:
+            said = torch.from_numpy(found.generated.original[:, place])
+            areas = area_under_curve(said, chosen.parents.findings).tolist()
+            about["auc"] = {
+                finding: area if area == area else None
+                for finding, area in zip(FINDINGS, areas, strict=True)
+            }
+        told[name] = about
+    return told
+
+
+def _pictures(kept: KeptGenerator, known: Any, device: str) -> dict[str, Any]:
+    """Pictures of the first people of each group."""
+    first = slice(min(len(known), 64))
+    return examples(
+        known.images(first).to(device),
+        known.parents.take(first).to(device),
+        generator=kept.generator,
+        groups=kept.groups,
+    )

@@ -1,0 +1,198 @@
+"""Which generator is in a folder? Its weights, and a note of what it is and was learned from.
+
+folder/generator.json     kind, size, groups, seed, steps, where the images came from, losses,
+                          composition; written last, so a folder without it is not finished
+folder/*-0.pt             weights: bfloat16 for networks, full precision for the Gaussian
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from causalfairness.errors import CheckpointError
+from causalfairness.imaging import checkpoints
+from causalfairness.imaging.analytic import GaussianGenerator
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator
+from causalfairness.imaging.experiment.stages import Settings, vae_plan
+from causalfairness.imaging.generator import DiffusionGenerator, pack_generator, unpack_generator
+from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator
+from causalfairness.writing import write_whole
+
+NOTE = "generator.json"
+KINDS = ("diffusion", "gaussian", "vae")
+BETA = 1.0  # of the variational autoencoder
+
+
+@dataclass(frozen=True)
+class GaussianPlan:
+    """How large is a Gaussian generator? What its file is known by.
+
+    >>> GaussianPlan(size=64, components=40, groups=3).components
+    40
+    """
+
+    size: int
+    components: int
+    groups: int
+
+
+@dataclass(frozen=True, eq=False)
+class KeptGenerator:
+    """Which generator is this, for which images and groups? `about` is the note beside it.
+
+    >>> KeptGenerator(None, {"kind": "vae", "size": 32, "groups": ["a", "b"]}).groups
+    ('a', 'b')
+    """
+
+    generator: Any  # CounterfactualGenerator
+    about: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """Is it a diffusion model, a Gaussian or a variational autoencoder?"""
+        return str(self.about["kind"])
+
+    @property
+    def size(self) -> int:
+        """How many pixels per side have its images?"""
+        return int(self.about["size"])
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Which groups does it know, in order?"""
+        return tuple(self.about["groups"])
+
+
+def keep_generator(
+    generator: CounterfactualGenerator, folder: Path, *, about: Mapping[str, Any]
+) -> None:
+    """Where is the generator kept? `about` says at least kind, size, groups, seed and steps.
+
+    >>> import tempfile
+    >>> from causalfairness.imaging.analytic import fit_gaussian
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> films = Simulator(size=32).draw(300, seed=0)
+    >>> made = fit_gaussian(films.images(), films.parents, components=5)
+    >>> about = {"kind": "gaussian", "size": 32, "groups": ["0", "1", "2"], "components": 5}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keep_generator(made, Path(folder), about=about)
+    ...     again = kept_generator(Path(folder)).generator
+    >>> bool((again.counterfactual(films.images(), films.parents, group=1)
+    ...       == made.counterfactual(films.images(), films.parents, group=1)).all())
+    True
+    """
+    keep_weights(generator, folder, about=about)
+    write_whole(json.dumps(about, indent=1) + "\n", folder / NOTE)
+
+
+def keep_weights(
+    generator: CounterfactualGenerator, folder: Path, *, about: Mapping[str, Any]
+) -> None:
+    """Where are the weights of a generator kept? Without the note that says it is finished.
+
+    >>> keep_weights(None, Path("."), about={})
+    Traceback (most recent call last):
+    ...
+    TypeError: NoneType is not a generator that can be kept
+    """
+    if isinstance(generator, DiffusionGenerator):
+        pack_generator(generator, folder)
+    elif isinstance(generator, GaussianGenerator):
+        by_group = {str(group): table for group, table in generator.coefficients.items()}
+        parts = {name: getattr(generator, name) for name in ("components", "center", "residual")}
+        content = {**parts, "coefficients": by_group}
+        checkpoints.save(folder / "gaussian-0.pt", content, plan=_gaussian_plan(about))
+    elif isinstance(generator, VAEGenerator):
+        state, plan = generator.network.state_dict(), vae_plan(_settings(folder, about), beta=BETA)
+        checkpoints.pack(state, folder, name="vae", plan=plan)
+    else:
+        raise TypeError(f"{type(generator).__name__} is not a generator that can be kept")
+
+
+def kept_generator(
+    folder: Path | str, *, device: torch.device | str = "cpu", walk: int | None = None
+) -> KeptGenerator:
+    """Which generator is in this folder? `walk`: steps of a diffusion model, if not the usual 50.
+
+    >>> kept_generator("nowhere")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.CheckpointError: there is no generator in 'nowhere' (no generator.json);
+    train one first, or let its training go on to the end
+    """
+    root = Path(folder)
+    about = _note(root)
+    found = kept_weights(root, about=about, device=device)
+    if walk is not None and isinstance(found, DiffusionGenerator):
+        found = replace(found, walk=replace(found.walk, steps=walk))
+    return KeptGenerator(found, about)
+
+
+def kept_weights(
+    folder: Path, *, about: Mapping[str, Any], device: torch.device | str = "cpu"
+) -> CounterfactualGenerator:
+    """Which generator have these weights made, if it is what the note says?
+
+    >>> kept_weights(Path("nowhere"), about={"kind": "vae", "size": 32, "groups": [], "steps": 1})
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.CheckpointError: there is no checkpoint nowhere/vae-0.pt; train first
+    """
+    kind = about["kind"]
+    if kind == "gaussian":
+        return _gaussian(folder, about)
+    settings = _settings(folder, about)
+    if kind == "vae":
+        plan = vae_plan(settings, beta=BETA)
+        network = ConditionalVAE(plan).train(False)
+        network.load_state_dict(checkpoints.unpack(folder, name="vae", plan=plan))
+        return VAEGenerator(network.to(device))
+    found = unpack_generator(settings.configuration, folder)
+    return replace(
+        found, autoencoder=found.autoencoder.to(device), denoiser=found.denoiser.to(device)
+    )
+
+
+def _note(root: Path) -> dict[str, Any]:
+    path = root / NOTE
+    if not path.is_file():
+        raise CheckpointError(
+            f"there is no generator in {str(root)!r} (no {NOTE}); train one first, or let its "
+            "training go on to the end"
+        )
+    try:
+        about = json.loads(path.read_text("utf-8"))
+        kind, _, _ = about["kind"], int(about["size"]), list(about["groups"])
+    except (ValueError, KeyError, TypeError) as cause:
+        raise CheckpointError(
+            f"{path} does not say what the generator is ({cause!r}); train it again"
+        ) from cause
+    if kind not in KINDS:
+        raise CheckpointError(f"{path} names the kind {kind!r}; expected {', '.join(KINDS)}")
+    return dict(about)
+
+
+def _settings(folder: Path, about: Mapping[str, Any]) -> Settings:
+    size, groups = int(about["size"]), len(about["groups"])
+    return Settings(folder, size=size, steps=about.get("steps"), groups=groups)
+
+
+def _gaussian(folder: Path, about: Mapping[str, Any]) -> GaussianGenerator:
+    content = checkpoints.load(folder / "gaussian-0.pt", plan=_gaussian_plan(about))
+    return GaussianGenerator(
+        size=int(about["size"]),
+        components=content["components"],
+        center=content["center"],
+        coefficients={int(group): table for group, table in content["coefficients"].items()},
+        residual=content["residual"],
+    )
+
+
+def _gaussian_plan(about: Mapping[str, Any]) -> GaussianPlan:
+    return GaussianPlan(int(about["size"]), int(about["components"]), len(about["groups"]))

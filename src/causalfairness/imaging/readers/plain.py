@@ -1,0 +1,131 @@
+"""Which radiographs are in a folder of one's own? Image files, and a table of whose they are.
+
+    folder/radiographs.csv     image, person, group; where known also split, age, sex, scanner
+                               and the findings cardiomegaly, edema, consolidation, atelectasis,
+                               effusion (1, 0, nothing for unknown)
+    folder/images/00001.png    .png, .jpg or .dcm files, as `image` names them, seen from the folder
+
+Age is in years, sex is 0 or M, 1 or F, scanner 0 or PA, 1 or AP, 2 another one. What is not known
+stays empty, or the column is left out. `simulator.saving` writes such folders.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from causalfairness.errors import ImageError, ImageFileError, LabelError
+from causalfairness.imaging.parents import FINDINGS, UNKNOWN
+from causalfairness.imaging.readers.decoding import found, measured
+from causalfairness.imaging.readers.folder import Entry, RadiographFolder, gathered
+from causalfairness.imaging.readers.listing import finding, heading, listed, once
+from causalfairness.imaging.readers.people import age_of, sex_of
+from causalfairness.progress import track
+
+TABLE = "radiographs.csv"
+NEEDED = ("image", "person", "group")
+KNOWN = ("split", "age", "sex", "scanner", *FINDINGS)
+SEXES = {"0": 0, "M": 0, "1": 1, "F": 1, "": UNKNOWN}
+SCANNERS = {"0": 0, "PA": 0, "1": 1, "AP": 1, "2": 2, "": UNKNOWN}
+NOWHERE = "none"  # the part of people whose split nobody stated
+
+
+def PlainFolder(
+    folder: Path | str,
+    *,
+    size: int,
+    groups: Sequence[str] | None = None,
+    resize: bool = False,
+    workers: int = 4,
+) -> RadiographFolder:
+    """Which radiographs are in this folder? Every file is looked for, and its size, at once.
+
+    `groups` are the compared ones in order (left out: all there are, sorted); people of others are
+    left out and counted in `account`. Images of another size are refused, unless `resize` says that
+    they are to be squeezed.
+
+    >>> PlainFolder("nowhere", size=64)
+    Traceback (most recent call last):
+    causalfairness.errors.ImageFileError: There is no file 'nowhere/radiographs.csv', nor 'radi...
+    """
+    root = Path(folder)
+    columns = [name for name in heading(root / TABLE) if name in (*NEEDED, *KNOWN)]
+    wanted = dict.fromkeys((*NEEDED, *columns))
+    rows = [dict(zip(wanted, row, strict=True)) for row in listed(root / TABLE, wanted)]
+    for column in ("group", "split"):  # a person is in one, whatever the number of films
+        once(((row["person"], row.get(column, "")) for row in rows), keys=1, file=TABLE)
+    chosen = list(groups) if groups is not None else sorted({row["group"] for row in rows} - {""})
+    entries: list[Entry] = []
+    dropped: Counter[str] = Counter()
+    for row in rows:
+        if row["group"] in chosen:
+            entries.append(_entry(row, root, chosen))
+        else:
+            dropped["group outside the groups" if row["group"] else "group not stated"] += 1
+    films = gathered(entries, dropped, groups=chosen, size=size, workers=workers)
+    _check_files(films, resize=resize)
+    return films
+
+
+def stated_split(films: RadiographFolder, *, seed: int = 0) -> dict[str, RadiographFolder]:
+    """Who is learned from, and who is kept for later? As the files say, else by a hash of names.
+
+    >>> from causalfairness.imaging.simulator import Simulator, save_radiographs
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     saved = save_radiographs(Simulator(size=16), place, people=40, seed=0)
+    ...     sorted(stated_split(PlainFolder(place, size=16)))
+    ['test', 'train', 'validate']
+    """
+    stated = set(films.part) != {NOWHERE}
+    return films.published_split() if stated else films.split(seed=seed)
+
+
+def _entry(row: dict[str, str], root: Path, groups: Sequence[str]) -> Entry:
+    where, age = row["image"], row.get("age", "")
+    if not where or not row["person"]:
+        raise ImageFileError(
+            f"{root / TABLE} has a row with image {where!r} and person {row['person']!r}; "
+            "expected both to be stated."
+        )
+    return Entry(
+        path=root / where,
+        patient=row["person"],
+        part=row.get("split") or NOWHERE,
+        group=groups.index(row["group"]),
+        age=age_of(age, where=where) if age else float("nan"),
+        sex=sex_of(row.get("sex", ""), SEXES, where=where),
+        scanner=_scanner(row.get("scanner", ""), where),
+        findings=tuple(
+            finding(
+                row.get(name, ""),
+                uncertain=UNKNOWN,
+                unmentioned=UNKNOWN,
+                where=f"{name} of {where}",
+            )
+            for name in FINDINGS
+        ),
+    )
+
+
+def _scanner(value: str, where: str) -> int:
+    if value not in SCANNERS:
+        known = ", ".join(map(repr, SCANNERS))
+        raise LabelError(f"The scanner of {where} is {value!r}; expected {known}.")
+    return SCANNERS[value]
+
+
+def _check_files(films: RadiographFolder, *, resize: bool) -> None:
+    """Are all the files there, and of the right size? Only their first bytes are read."""
+    with ThreadPoolExecutor(films.workers) as pool:
+        sizes = pool.map(lambda path: measured(found(path)), films.paths)
+        for path, (height, width) in zip(
+            films.paths, track(sizes, total=len(films), what="looking at files"), strict=True
+        ):
+            if not resize and (height, width) != (films.size, films.size):
+                raise ImageError(
+                    f"{str(path)!r} has {height} x {width} pixels; expected {films.size} x "
+                    f"{films.size}. Ask for that size, or for images to be resized (resize=True)."
+                )

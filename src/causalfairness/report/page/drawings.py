@@ -1,0 +1,169 @@
+"""Where on a page do curves, bars and points stand? Numbers to places.
+
+Places across are percentages, so that drawings follow the width of the page while letters keep
+their size. Lines and points are written as paths in a box of `UNITS` by `UNITS`, which is stretched
+to the drawing. What has no place (not a number, infinite) is left out and counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from causalfairness.report.axis import Axis, Tick
+from causalfairness.report.page.blocks import Curves, Histogram, Points
+
+UNITS = 1000
+HEADROOM = 1.06  # of the highest point
+
+
+@dataclass(frozen=True)
+class Line:
+    """Which way does a curve go? `outline` is open, `area` closed along the axis."""
+
+    name: str
+    outline: str
+    area: str
+    peak: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where does one bar of a histogram stand, and whom does it count?"""
+
+    left: float
+    width: float
+    height: float
+    low: str
+    high: str
+    count: int
+
+
+@dataclass(frozen=True)
+class CurveDrawing:
+    """Where does everything in a drawing of curves stand?"""
+
+    lines: tuple[Line, ...]
+    ticks: tuple[Tick, ...]
+    levels: tuple[Tick, ...]  # where heights are read
+    zero: float | None
+    words: str
+
+
+@dataclass(frozen=True)
+class HistogramDrawing:
+    """Where does everything in a histogram stand?"""
+
+    columns: tuple[Column, ...]
+    ticks: tuple[Tick, ...]
+    levels: tuple[Tick, ...]
+    zero: float | None
+    words: str
+
+
+@dataclass(frozen=True)
+class PointDrawing:
+    """Where does everything in a drawing of points stand?"""
+
+    path: str
+    ticks: tuple[Tick, ...]
+    words: str
+
+
+def draw_curves(block: Curves) -> CurveDrawing:
+    """Where do curves run?
+
+    >>> from causalfairness.report.page.blocks import Curve
+    >>> drawn = draw_curves(Curves("scores", "score", (Curve("a", (0.0, 1.0), (0.0, 2.0)),)))
+    >>> drawn.lines[0].outline
+    'M0 1000L1000 57'
+    """
+    pairs = [
+        [(x, y) for x, y in zip(curve.at, curve.height, strict=True) if _finite(x, y)]
+        for curve in block.curves
+    ]
+    axis = _around(x for curve in pairs for x, _ in curve)
+    height = _upwards(y for curve in pairs for _, y in curve)
+    lines = []
+    for curve, points in zip(block.curves, pairs, strict=True):
+        outline = _path(axis, height, points)
+        peak = max(points, key=lambda point: point[1], default=(math.nan, 0.0))[0]
+        ends = (axis.place(points[0][0]), axis.place(points[-1][0])) if points else (0.0, 0.0)
+        left, right = (round(UNITS * end / 100) for end in ends)
+        area = f"M{left} {UNITS}{outline.replace('M', 'L')}L{right} {UNITS}Z" if points else ""
+        lines.append(Line(curve.name, outline, area, f"{peak:.3g}"))
+    words = "; ".join(f"{line.name} is highest at {line.peak}" for line in lines)
+    levels = height.ticks(4) if block.height_axis else ()
+    return CurveDrawing(tuple(lines), axis.ticks(), levels, _zero(axis), words)
+
+
+def draw_histogram(block: Histogram) -> HistogramDrawing:
+    """Where do the bars of a histogram stand?
+
+    >>> draw_histogram(Histogram("shift", "score", (0.0, 1.0, 2.0), (3, 5))).words
+    '8 people in 2 bars from 0 to 2; most, 5, between 1 and 2'
+    """
+    axis = _around(block.edges)
+    height = _upwards(block.counts)
+    columns = []
+    for low, high, count in zip(block.edges, block.edges[1:], block.counts, strict=False):
+        left, right = axis.place(low), axis.place(high)
+        wide, high_up = round(right - left, 3), height.place(count)
+        columns.append(Column(left, wide, high_up, f"{low:.4g}", f"{high:.4g}", count))
+    levels = tuple(level for level in height.ticks(4) if "." not in level.text and level.at > 0)
+    levels = tuple(replace(level, text=f"{int(level.text):,}") for level in levels)
+    words = f"{sum(block.counts):,} people in {len(columns)} bars"
+    if columns:
+        fullest = max(columns, key=lambda column: column.count)
+        words += f" from {columns[0].low} to {columns[-1].high}; most, {fullest.count:,}, "
+        words += f"between {fullest.low} and {fullest.high}"
+    return HistogramDrawing(tuple(columns), axis.ticks(), levels, _zero(axis), words)
+
+
+def draw_points(block: Points) -> PointDrawing:
+    """Where do points lie, on one axis both ways?
+
+    >>> draw_points(Points("film", "now", "then", (0.0, 1.0), (0.0, 2.0))).words
+    '2 points; 1 above the line of no change, 0 below, 1 on it'
+    """
+    points = [(x, y) for x, y in zip(block.x, block.y, strict=True) if _finite(x, y)]
+    axis = _around(value for point in points for value in point)
+    path = "".join(f"M{_unit(axis, x)} {UNITS - _unit(axis, y)}h0" for x, y in points)
+    above = sum(y > x for x, y in points)
+    below = sum(y < x for x, y in points)
+    words = f"{len(points):,} points; {above:,} above the line of no change, {below:,} below, "
+    words += f"{len(points) - above - below:,} on it"
+    if left_out := len(block.x) - len(points):
+        words += f"; {left_out:,} more have no place"
+    return PointDrawing(path, axis.ticks(), words)
+
+
+def _around(numbers: Iterable[float]) -> Axis:
+    finite = [number for number in numbers if math.isfinite(number)]
+    low, high = min(finite, default=0.0), max(finite, default=1.0)
+    return Axis(low, high) if high > low else Axis(low - 0.5, low + 0.5)
+
+
+def _upwards(heights: Iterable[float]) -> Axis:
+    """From zero, or from the lowest number below it, to a little above the highest."""
+    found = [0.0, *heights]
+    low, high = min(found), max(found)
+    return Axis(low, high + (HEADROOM - 1) * (high - low)) if high > low else Axis(0.0, 1.0)
+
+
+def _finite(*numbers: float) -> bool:
+    return all(math.isfinite(number) for number in numbers)
+
+
+def _zero(axis: Axis) -> float | None:
+    return axis.place(0.0) if axis.low < 0 < axis.high else None
+
+
+def _path(axis: Axis, height: Axis, points: Sequence[tuple[float, float]]) -> str:
+    at = [f"{_unit(axis, x)} {UNITS - _unit(height, y)}" for x, y in points]
+    return "M" + "L".join(at) if at else ""
+
+
+def _unit(axis: Axis, value: float) -> int:
+    return round(UNITS * axis.place(value) / 100)

@@ -1,0 +1,180 @@
+"""What do the answers rest on, where, and what does the data say against it?
+
+First what the data can speak about, the contradicted first; then what it cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from causalfairness.errors import RecordError
+from causalfairness.report.page.blocks import (
+    Block,
+    Cell,
+    Column,
+    Folded,
+    Pairs,
+    Part,
+    Section,
+    Sentences,
+    Table,
+)
+from causalfairness.report.study.reading import Reading
+from causalfairness.report.study.sensitivity import sensitivity
+from causalfairness.report.study.told import Told
+from causalfairness.report.study.words import counted, full_stop, listed, opening
+
+STATUSES = ("contradicted", "in doubt", "not contradicted", "not tested", "cannot be tested")
+SAID = (
+    "Every answer above holds only if what stands here is true. Some of it data can contradict, "
+    "and was asked to; the rest is about what nobody observed, and must be judged by people who "
+    "know where the data comes from."
+)
+USERS = 3  # questions named one by one
+
+
+def assumptions(reading: Reading) -> Section:
+    """What does each answer rest on, and what does the data say about it?"""
+    entries = [*reading.told["assumptions"]]
+    spoken = sorted((each for each in entries if status_of(each) != STATUSES[-1]), key=_order)
+    silent = [each for each in entries if status_of(each) == STATUSES[-1]]
+    blocks: list[Block] = [Sentences((SAID,), quiet=True)]
+    if spoken:
+        asked: list[Block] = [_testable(spoken, reading), *_behind(spoken, reading)]
+        blocks.append(Part("What the data was asked about", tuple(asked)))
+    blocks += _silent(silent, reading)
+    blocks += sensitivity(reading)
+    return Section("assumptions", "What it rests on", tuple(blocks))
+
+
+def status_of(entry: Told) -> str:
+    """What does the data say about an assumption?"""
+    found = entry["status"].exact
+    if found not in STATUSES:
+        raise RecordError(
+            f"{entry.where}: status is {found[:60]!r}; expected one of {', '.join(STATUSES)}"
+        )
+    return found
+
+
+def _order(entry: Told) -> int:
+    return STATUSES.index(status_of(entry))
+
+
+def _testable(entries: Sequence[Told], reading: Reading) -> Pairs:
+    """Each with what the data says, why, and where it is used."""
+    lines = []
+    for entry in entries:
+        why = full_stop(reading.names.whole(entry["result"].exact))
+        used = _users(entry, reading)
+        said = f"{reading.sentence(entry['assumption'].text)} {why} Used by {used}."
+        lines.append((opening(status_of(entry)), said))
+    return Pairs(tuple(lines))
+
+
+def _users(entry: Told, reading: Reading) -> str:
+    used = [reading.called(each) for each in entry["used_by"]]
+    return listed(used, USERS) if used else "no question that was answered"
+
+
+def _silent(entries: Sequence[Told], reading: Reading) -> list[Block]:
+    """What no data can contradict: what several answers share, then what single ones add."""
+    if not entries:
+        return []
+    shared = [each for each in entries if len([*each["used_by"]]) != 1]
+    lines = tuple((opening(each["assumption"].text), _users(each, reading)) for each in shared)
+    columns = (Column("assumption", "assumption"), Column("used", "used by"))
+    blocks: list[Block] = []
+    if lines:
+        blocks.append(Table("Shared by several answers", columns, lines))
+    single: dict[str, list[str]] = {}
+    for each in entries:
+        used = [reading.called(title) for title in each["used_by"]]
+        if len(used) == 1:
+            single.setdefault(used[0], []).append(reading.sentence(each["assumption"].text))
+    for title, texts in single.items():
+        about = f"{opening(title)}: {counted(len(texts), 'further assumption')}"
+        blocks.append(Folded(about, (Sentences(tuple(texts), listed=True),)))
+    return [Part("What no data can contradict", tuple(blocks))]
+
+
+def _behind(entries: Sequence[Told], reading: Reading) -> list[Block]:
+    """The tests behind what the data says: independences, mechanisms, overlap."""
+    tests = [test for entry in entries for test in entry["tests"]]
+    found: list[Block] = []
+    for title, key, drawn in (
+        ("Independences that the picture implies", "independence", _independences),
+        ("Mechanisms whose noise was tested", "node", _mechanisms),
+        ("How well the groups overlap", "effective_rows", _overlaps),
+    ):
+        chosen = [test for test in tests if _is_about(test, key)]
+        found += [Folded(title, (drawn(chosen, reading),))] if chosen else []
+    return found
+
+
+def _is_about(test: Told, key: str) -> bool:
+    """Tests of noise have an adjusted p-value; other tests of mechanisms are said in words."""
+    kinds = ("node", "effective_rows", "independence")
+    found = next((kind for kind in kinds if test.get(kind).value is not None), "")
+    return found == key and (key != "node" or test.get("p_adjusted").value is not None)
+
+
+def _independences(tests: Sequence[Told], _: Reading) -> Table:
+    keys = ("rows", "statistic", "p_value", "p_adjusted")
+    lines = tuple(
+        (_independent(test["independence"].text), *(test.get(key).cell for key in keys))
+        for test in tests
+    )
+    columns = (
+        Column("independence", "should be independent"),
+        Column("rows", "people", "number"),
+        Column("statistic", "test statistic", "number"),
+        Column("p_value", "p-value", "p"),
+        Column("p_adjusted", "p-value, for all tests at once", "p"),
+    )
+    return Table("A small p-value speaks against the picture", columns, lines)
+
+
+def _independent(text: str) -> str:
+    left, sign, rest = text.partition(" _||_ ")
+    right, bar, given = rest.partition(" | ")
+    if not sign:
+        return text
+    return f"{left} and {right}" + (f", given {given}" if bar else "")
+
+
+def _mechanisms(tests: Sequence[Told], _: Reading) -> Table:
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            test["node"].text,
+            test.get("mechanism", "").text,
+            listed(test.get("causes", []).texts),
+            test.get("independence").number,
+            test.get("p_adjusted").number,
+        )
+        for test in tests
+    )
+    columns = (
+        Column("node", "column"),
+        Column("mechanism", "mechanism"),
+        Column("causes", "causes"),
+        Column("p_value", "p-value", "p"),
+        Column("p_adjusted", "p-value, for all tests at once", "p"),
+    )
+    return Table("A small p-value says that the noise depends on the causes", columns, lines)
+
+
+def _overlaps(tests: Sequence[Told], reading: Reading) -> Table:
+    keys = ("of_rows", "effective_rows", "largest_share", "share_outside_support")
+    lines = dict.fromkeys(
+        (opening(reading.called(test["question"])), *(test.get(key).number for key in keys))
+        for test in tests
+    )
+    columns = (
+        Column("question", "question"),
+        Column("rows", "people who stand in for others", "number"),
+        Column("worth", "count for", "number"),
+        Column("largest", "largest share of one person", "share"),
+        Column("outside", "without a counterpart", "share"),
+    )
+    return Table("Fewer counterparts make answers less sure", columns, tuple(lines))

@@ -1,0 +1,125 @@
+"""How do groups and intersections fare? Sizes, comparisons, plain metrics and screens.
+
+Sizes and rates are about groups; nobody is listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from causalfairness.report.page.blocks import (
+    Block,
+    Column,
+    Folded,
+    Part,
+    Section,
+    Sentences,
+    Table,
+)
+from causalfairness.report.study.gaps import waterfalls
+from causalfairness.report.study.metrics import metrics, screen
+from causalfairness.report.study.reading import Reading, is_answered
+from causalfairness.report.study.rows import intervals, row_of
+from causalfairness.report.study.told import Told
+from causalfairness.report.study.verdicts import judgments_of
+from causalfairness.report.study.words import full_stop, opening, remarks
+from causalfairness.report.summary import Row
+
+ASKED = ("groups", "attributes", "group_metrics", "screens")
+TOGETHER = (
+    "These intervals hold together, for all groups and parts at once, and the p-values allow for "
+    "all of them."
+)
+
+
+def groups(reading: Reading) -> Section | None:
+    """How do groups and intersections fare, and how many people are in each?"""
+    asked = reading.of_kind(*ASKED)
+    if not asked:
+        return None
+    blocks: list[Block] = [_sizes(reading)]
+    for answer in asked:
+        kind = answer["kind"].value
+        parts: list[Block] = [*judgments_of(answer)]
+        if is_answered(answer):
+            if kind == "groups":
+                parts += _each_group(answer, reading.level)
+            elif kind == "attributes":
+                parts += _attributes(answer, reading.level)
+            else:
+                parts += (metrics if kind == "group_metrics" else screen)(answer, reading.level)
+        blocks.append(Part(opening(_title(answer, reading)), tuple(parts)))
+    return Section("groups", "Groups and intersections", tuple(blocks))
+
+
+def _title(answer: Told, reading: Reading) -> str:
+    if answer["kind"].value != "screens" or not is_answered(answer):
+        return reading.called(answer["title"])
+    return answer["details"]["rule"]["name"].text
+
+
+def _sizes(reading: Reading) -> Table:
+    sizes = reading.told["data"]["groups"]
+    lines = tuple((each["group"].text, each["people"].count) for each in sizes)
+    columns = (
+        Column("group", f"group, by {reading.roles['protected'].shown}"),
+        Column("people", "people", "number"),
+    )
+    return Table("How many people are in each group", columns, lines, sortable=True)
+
+
+def _each_group(answer: Told, level: float) -> list[Block]:
+    details = answer["details"]
+    rows = _named(answer, [each["comparison"].exact for each in details["groups"]])
+    blocks: list[Block] = [
+        Sentences(answer["sentences"].texts, listed=True),
+        *intervals("The gap to the reference group, and its parts", rows, level=level),
+        Sentences((TOGETHER,), quiet=True),
+    ]
+    refused = [(each["group"].text, each["reason"].text) for each in details["refused"]]
+    blocks += _refused(refused)
+    drawn = waterfalls([*details["groups"]], level)
+    blocks += [Folded("Group by group, drawn", tuple(drawn))] if drawn else []
+    return [*blocks, *remarks(answer)]
+
+
+def _attributes(answer: Told, level: float) -> list[Block]:
+    details = answer["details"]
+    rows = _named(answer, details["attributes"].keys)
+    lines = tuple((each["group"].text, each["people"].count) for each in details["people"])
+    columns = (Column("group", "intersection"), Column("people", "people", "number"))
+    blocks: list[Block] = [
+        Sentences(answer["sentences"].texts, listed=True),
+        *intervals("Each attribute alone, and all together", rows, level=level),
+        Folded("How many people are in each intersection", (Table("", columns, lines),)),
+        *_refused([(name, reason.text) for name, reason in details["refused"].items()]),
+    ]
+    drawn = waterfalls([each for _, each in details["attributes"].items()], level)
+    blocks += [Folded("Attribute by attribute, drawn", tuple(drawn))] if drawn else []
+    return [*blocks, *remarks(answer)]
+
+
+def _named(answer: Told, groups: Sequence[str]) -> list[Row]:
+    """Effects are called after their group and their part; a row has each in its place.
+
+    What the parts mean is said for the first group only.
+    """
+    found: list[Row] = []
+    for effect in answer["effects"]:
+        name = effect["name"].exact
+        group = next(
+            (one for one in sorted(groups, key=len, reverse=True) if name.startswith(f"{one}: ")),
+            "",
+        )
+        part = name.removeprefix(f"{group}: ") if group else name
+        row = row_of(effect, answer.cut(group), part)
+        if row is not None:
+            is_first = not found or found[0].group == row.group
+            found.append(row if is_first else replace(row, meaning=""))
+    return found
+
+
+def _refused(refused: Sequence[tuple[str, str]]) -> list[Block]:
+    lines = tuple(full_stop(f"not compared: {group}: {reason}") for group, reason in refused)
+    return [Sentences(lines, listed=True)] if lines else []

@@ -1,0 +1,194 @@
+"""What do plain metrics and published screens say of groups? Rates and ratios, never a verdict."""
+
+from __future__ import annotations
+
+from causalfairness.parity.metrics.words import CALLED
+from causalfairness.report.numbers import percent
+from causalfairness.report.page.blocks import (
+    Block,
+    Cell,
+    Column,
+    Folded,
+    Kind,
+    Pairs,
+    Sentences,
+    Table,
+)
+from causalfairness.report.study.told import Told
+from causalfairness.report.study.words import bounds, opening, remarks
+
+RATES = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
+FIRST = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "ppv", "mean_outcome")
+SHOWN = 20  # rows of long tables before a reader asks for more
+ABOUT = {
+    "selection_rate": "how many get the favorable decision",
+    "base_rate": "how many have the outcome",
+    "accuracy": "how many decisions agree with the outcome",
+    "tpr": "of those with the outcome, how many are decided 1",
+    "fpr": "of those without the outcome, how many are decided 1",
+    "fnr": "of those with the outcome, how many are decided 0",
+    "tnr": "of those without the outcome, how many are decided 0",
+    "ppv": "of those decided 1, how many have the outcome",
+    "npv": "of those decided 0, how many do not have the outcome",
+}
+
+
+def metrics(answer: Told, level: float) -> list[Block]:
+    """Do groups fare differently, by the plain metrics that people expect?"""
+    rows, details = answer["table"].rows, answer["details"]
+    found = [*dict.fromkeys(row["metric"].text for row in rows)]
+    first = [name for name in FIRST if name in found] or found[:6]
+    blocks: list[Block] = [_by_group(rows, first, details["about"])]
+    said = answer["sentences"].texts
+    blocks.append(Sentences(said[-1:], quiet=True))
+    blocks.append(Folded("In words", (Sentences(said[:-1], listed=True),)))
+    if details["four_fifths"]:
+        blocks.append(Folded("Four-fifths screen", (_four_fifths(details["four_fifths"]),)))
+    everything = _everything(rows, level)
+    blocks.append(Folded("Every metric, with intervals", (everything,)))
+    if details["gaps"]:
+        blocks.append(Folded("Differences to the reference group", (_gaps(details, level),)))
+    if details["calibration"]:
+        blocks.append(Folded("How often what was predicted came true", (_calibration(details),)))
+    return [*blocks, *remarks(answer)]
+
+
+def screen(answer: Told, level: float) -> list[Block]:
+    """Which rates and impact ratios does a published rule ask for? Nothing is passed or failed."""
+    details, rule = answer["details"], answer["details"]["rule"]
+    source = rule["source"]
+    facts = [
+        ("rule", f"{rule['name'].text}, version of {rule['version'].text}"),
+        ("where it holds", rule["jurisdiction"].text),
+        ("source", f"{source['title'].text} ({source['citation'].text})"),
+        ("rates are of", f"{details['column'].shown} ({details['measure'].text})"),
+    ]
+    if rule.get("threshold"):
+        facts.append(("what it says of ratios", rule["threshold"]["says"].text))
+    blocks: list[Block] = [Sentences(answer["sentences"].texts[-1:])]
+    blocks += [_division(part, level) for part in details["divisions"]]
+    blocks.append(Pairs(tuple(facts)))
+    blocks.append(Folded("In words", (Sentences(answer["sentences"].texts, listed=True),)))
+    return [*blocks, *remarks(answer)]
+
+
+def _by_group(rows: list[Told], metrics: list[str], about: Told) -> Table:
+    """One line for each group, one column for each metric."""
+    values = {(row["by"].text, row["group"].text, row["metric"].text): row for row in rows}
+    several = len({by for by, _, _ in values}) > 1
+    lines: list[tuple[Cell, ...]] = []
+    for by, group in dict.fromkeys((by, group) for by, group, _ in values):
+        shown = [values.get((by, group, name)) for name in metrics]
+        people = [row["people"].cell for row in shown if row is not None]
+        numbers = [None if row is None else row["value"].number for row in shown]
+        lines.append((*((by,) if several else ()), group, people[0] if people else None, *numbers))
+    columns = [Column("by", "by")] if several else []
+    columns += [Column("group", "group"), Column("people", "people", "number")]
+    columns += [Column(name, _called(name), _kind(name), _meant(name, about)) for name in metrics]
+    return Table("Group by group", tuple(columns), tuple(lines), sortable=True)
+
+
+def _everything(rows: list[Told], level: float) -> Table:
+    keys = ("group", "value", "low", "high", "people", "remark")
+    lines = tuple((_called(row["metric"].text), *(row[key].cell for key in keys)) for row in rows)
+    columns = (
+        Column("metric", "metric"),
+        Column("group", "group"),
+        Column("value", "value", "number"),
+        *bounds(level),
+        Column("people", "people it counts", "number"),
+        Column("remark", "remark"),
+    )
+    return Table("Every metric", columns, lines, sortable=True, shown=SHOWN)
+
+
+def _gaps(details: Told, level: float) -> Table:
+    keys = ("group", "reference", "value", "low", "high", "remark")
+    lines = tuple(
+        (_called(row["metric"].text), *(row[key].cell for key in keys)) for row in details["gaps"]
+    )
+    columns = (
+        Column("metric", "metric"),
+        Column("group", "group"),
+        Column("reference", "against"),
+        Column("value", "difference", "number"),
+        *bounds(level),
+        Column("remark", "remark"),
+    )
+    return Table("Differences", columns, lines, sortable=True, shown=SHOWN)
+
+
+def _four_fifths(screened: Told) -> Table:
+    keys = ("group", "people", "selection_rate", "ratio", "low", "high", "reading", "remark")
+    lines = tuple(tuple(row[key].cell for key in keys) for row in screened)
+    columns = (
+        Column("group", "group"),
+        Column("people", "people", "number"),
+        Column("rate", "selection rate", "share"),
+        Column("ratio", "ratio to the highest", "number"),
+        Column("low", "interval, from", "number"),
+        Column("high", "to", "number"),
+        Column("reading", "against four fifths"),
+        Column("remark", "remark"),
+    )
+    return Table("A screen: it says where to look, and is no verdict", columns, lines)
+
+
+def _calibration(details: Told) -> Table:
+    keys = ("group", "above", "up_to", "people", "mean_score", "observed_rate", "low", "high")
+    lines = tuple(tuple(row[key].cell for key in keys) for row in details["calibration"])
+    columns = (
+        Column("group", "group"),
+        Column("above", "score from", "number"),
+        Column("up_to", "to", "number"),
+        Column("people", "people", "number"),
+        Column("mean_score", "mean score", "number"),
+        Column("observed_rate", "had the outcome", "share"),
+        Column("low", "interval, from", "share"),
+        Column("high", "to", "share"),
+    )
+    return Table("Outcomes by score", columns, lines, sortable=True, shown=SHOWN)
+
+
+def _division(part: Told, level: float) -> Table:
+    """The rates and ratios of one attribute, or of an intersection."""
+    keys = ("group", "people", "share", "rate", "ratio", "ratio_low", "ratio_high")
+    lines = tuple(
+        (*(row.get(key).cell for key in keys), _reading(row)) for row in part["categories"]
+    )
+    columns = (
+        Column("group", part["by"].shown),
+        Column("people", "people", "number"),
+        Column("share", "share of all", "share"),
+        Column("rate", "rate", "share"),
+        Column("ratio", "impact ratio", "number", "the rate, as a share of the highest one"),
+        Column("low", f"{percent(level)} interval, from", "number"),
+        Column("high", "to", "number"),
+        Column("reading", "remark"),
+    )
+    unknown = part["unknown"].count
+    left_out = f"; {unknown:,} people of unknown category are not in it" if unknown else ""
+    return Table(f"Impact ratios by {part['by'].shown}{left_out}", columns, lines)
+
+
+def _reading(row: Told) -> str:
+    said = [] if row["excluded"].value is not True else ["left out of the ratios for its size"]
+    if row.get("flagged").value is True:
+        said.append("below the threshold of the rule")
+    if row.get("interval_lies").value == "contains":
+        said.append("the interval reaches both sides of the threshold")
+    remark = row.get("remark", "").text
+    return opening("; ".join([*said, *([remark] if remark else [])]))
+
+
+def _called(metric: str) -> str:
+    return CALLED.get(metric, metric.replace("_", " "))
+
+
+def _meant(metric: str, about: Told) -> str:
+    what = about.get(metric, "").text
+    return "; ".join(each for each in (ABOUT.get(metric, ""), what) if each)
+
+
+def _kind(metric: str) -> Kind:
+    return "share" if metric in RATES else "number"

@@ -1,0 +1,172 @@
+"""Does a score mean the same in both groups, and may it use the paths it uses?"""
+
+from __future__ import annotations
+
+from causalfairness.report.page.blocks import (
+    Block,
+    Column,
+    Curve,
+    Curves,
+    Folded,
+    Pairs,
+    Part,
+    Section,
+    Sentences,
+    Table,
+)
+from causalfairness.report.study.reading import Reading, is_answered
+from causalfairness.report.study.rows import intervals, row_of, unknown
+from causalfairness.report.study.told import Told
+from causalfairness.report.study.verdicts import judgments_of, margin_of
+from causalfairness.report.study.words import bounds, opening, part_called, remarks, said_of
+from causalfairness.report.summary import Row
+
+DECLARED = "Nobody declared a path necessary: each is allowed only where the audit says so."
+PARITY = (
+    "If a score means the same in both groups, people with the same score have the same outcomes "
+    "on average, whichever group they belong to."
+)
+NECESSITY = (
+    "A path that is not allowed should carry nothing of the prediction; one that is allowed should "
+    "carry no more of it than of the outcome itself."
+)
+
+
+def predictive(reading: Reading) -> Section | None:
+    """Does a score mean the same in both groups, and does it use only the paths it may?"""
+    asked = reading.of_kind("predictive_parity", "necessity")
+    if not asked:
+        return None
+    blocks = []
+    for answer in asked:
+        parts: list[Block] = [*judgments_of(answer)]
+        if is_answered(answer):
+            about = _parity if answer["kind"].value == "predictive_parity" else _necessity
+            parts += about(answer, reading.level)
+        blocks.append(Part(opening(reading.called(answer["title"])), tuple(parts)))
+    return Section("predictive", "What the prediction means, and what it may use", tuple(blocks))
+
+
+def _parity(answer: Told, level: float) -> list[Block]:
+    details = answer["details"]
+    effects = [each for each in answer["effects"] if not _is_absolute(each)]
+    rows = [row for each in effects if (row := _called(each)) is not None]
+    blocks: list[Block] = [
+        Sentences((PARITY,), quiet=True),
+        said_of(answer),
+        *_drawn(details),
+        *intervals("On average over all scores", rows, level=level, margin=margin_of(answer)),
+        *unknown(effects),
+        Folded("Score by score", (_bins(answer, level),)),
+    ]
+    return [*blocks, *remarks(answer)]
+
+
+def _is_absolute(effect: Told) -> bool:
+    return effect["name"].exact.startswith("absolute_")
+
+
+def _called(effect: Told) -> Row | None:
+    return row_of(effect, name=opening(part_called(effect["name"].text)))
+
+
+def _drawn(details: Told) -> list[Block]:
+    """Mean outcomes by score, group by group; bins without anyone are left out."""
+    curves = []
+    for at, key in enumerate(("reference", "comparison")):
+        scores = _numbers(details["mean_scores"], at)
+        outcomes = _numbers(details["mean_outcomes"]["value"], at)
+        points = [
+            (score, outcome)
+            for score, outcome in zip(scores, outcomes, strict=False)
+            if score is not None and outcome is not None
+        ]
+        if len(points) > 1:
+            x, y = zip(*sorted(points), strict=True)
+            curves.append(Curve(details[key].text, x, y))
+    what, score = details["what"].text, details["score"].text
+    caption = f"Where the lines part, the same score goes with different {what}."
+    drawn = Curves(f"Mean {what} by score", score, tuple(curves), caption, f"mean {what}")
+    return [drawn] if curves else []
+
+
+def _numbers(groups: Told, at: int) -> list[float | None]:
+    by_group = [*groups]
+    return [each.number for each in by_group[at]] if at < len(by_group) else []
+
+
+def _bins(answer: Told, level: float) -> Table:
+    details = answer["details"]
+    groups = [details[key].text for key in ("reference", "comparison")]
+    keys = (
+        "score_from",
+        "score_to",
+        "reference_people",
+        "comparison_people",
+        "reference_outcome",
+        "comparison_outcome",
+        "ppm",
+        "ppm_low",
+        "ppm_high",
+    )
+    lines = tuple(tuple(row[key].cell for key in keys) for row in answer["table"].rows)
+    what = details["what"].text
+    columns = (
+        Column("from", f"{details['score'].text} from", "number"),
+        Column("to", "to", "number"),
+        *(Column(f"people{at}", f"people, {group}", "number") for at, group in enumerate(groups)),
+        *(
+            Column(f"mean{at}", f"mean {what}, {group}", "number")
+            for at, group in enumerate(groups)
+        ),
+        Column("gap", "difference", "number"),
+        *bounds(level),
+    )
+    return Table("Outcomes at equal scores", columns, lines)
+
+
+def _necessity(answer: Told, level: float) -> list[Block]:
+    details = answer["details"]
+    blocks: list[Block] = [
+        Sentences((NECESSITY,), quiet=True),
+        _paths(answer, level),
+        _ledger(details),
+        Folded("In words", (Sentences(answer["sentences"].texts, listed=True),)),
+    ]
+    return [*blocks, *remarks(answer)]
+
+
+def _paths(answer: Told, level: float) -> Table:
+    keys = ("allowed", "outcome", "prediction", "difference", "low", "high", "verdict")
+    lines = tuple(
+        (opening(row["path"].text), *(row[key].cell for key in keys))
+        for row in answer["table"].rows
+    )
+    columns = (
+        Column("path", "path"),
+        Column("allowed", "allowed", "yes"),
+        Column("outcome", "effect on the outcome", "number"),
+        Column("prediction", "effect on the prediction", "number"),
+        Column(
+            "difference",
+            "what is judged",
+            "number",
+            "the effect on the prediction; on an allowed path, what it has beyond the outcome's",
+        ),
+        *bounds(level),
+        Column("verdict", "verdict", "verdict"),
+    )
+    return Table("Path by path", columns, lines)
+
+
+def _ledger(details: Told) -> Block:
+    lines = []
+    for each in details["declarations"]:
+        when = f", {each['on'].text}" if each.get("on") else ""
+        lines.append(
+            (
+                f"{each['path'].text} path",
+                f"declared necessary by {each['by'].text}{when}: {each['because'].text}",
+            )
+        )
+    return Pairs(tuple(lines)) if lines else Sentences((DECLARED,), quiet=True)

@@ -1,0 +1,166 @@
+"""How do people like each complainant fare, here and in the other group? A table, and dossiers.
+
+The control group is made of the complainant's own group, the test group of the other one. A line
+about groups smaller than the audit allows is never shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from causalfairness.report.page.blocks import (
+    Beside,
+    Block,
+    Cell,
+    Column,
+    Dossier,
+    Dossiers,
+    Folded,
+    Pairs,
+    Sentences,
+    Table,
+)
+from causalfairness.report.study.reading import Reading
+from causalfairness.report.study.told import Told
+from causalfairness.report.study.words import bounds, counted, opening, remarks, said_of
+
+SHOWN = 15  # complainants before a reader asks for more
+HOW = (
+    "For each complainant, the most similar people of the own group and of the other group are "
+    "found. If the own group is declined more often, like people are not treated alike, under the "
+    "assumptions below. Lines open a dossier where there is one."
+)
+CHANCE = (
+    "So many people are tested at once that chance alone finds some: look at the last column, "
+    "which allows for their number."
+)
+
+
+def situations(answer: Told, reading: Reading, place: str) -> list[Block]:
+    """How do people like each complainant fare, and what is known about single cases?"""
+    details = answer["details"]
+    rows = answer["table"].rows
+    shown = [row for row in rows if _is_shown(row, reading.smallest)]
+    cases = [each for each in details["dossiers"] if _is_large(each, reading.smallest)]
+    keys = {_who(case): f"{place}-{at}" for at, case in enumerate(cases, 1)}
+    left_out = details["suppressed"].count + len(rows) - len(shown)
+    said = f"Lines that are not shown, for being about too few people: {left_out:,}."
+    blocks: list[Block] = [
+        Sentences((HOW,), quiet=True),
+        _facts(details),
+        _summary(details["summary"], answer["question"].get("tau").number or 0.0),
+        Sentences((CHANCE, said), quiet=True),
+    ]
+    if shown:
+        blocks.append(_complainants(shown, keys, reading.level))
+    if cases:
+        blocks.append(Dossiers(tuple(_dossier(case, keys[_who(case)], details) for case in cases)))
+    blocks.append(Folded("In words", (said_of(answer),)))
+    return [*blocks, *remarks(answer)]
+
+
+def _is_shown(row: Told, smallest: int) -> bool:
+    return min(row["control_size"].count, row["test_size"].count) >= smallest
+
+
+def _is_large(case: Told, smallest: int) -> bool:
+    return min(len([*case[group]["peers"]]) for group in ("control", "test")) >= smallest
+
+
+def _who(case: Told) -> tuple[str, int]:
+    """Which line is meant? The person, and how many people they are compared with."""
+    person = case.get("id") if case.get("id").value is not None else case["row"]
+    return person.shown, case["k"].count
+
+
+def _facts(details: Told) -> Pairs:
+    return Pairs(
+        (
+            ("complainants", details["complaining"].text),
+            ("compared with", details["compared"].text),
+            ("declined means", details["declined"].text),
+            ("alike in", details["features"].shown),
+            ("method", details["method"].text),
+        )
+    )
+
+
+def _summary(lines: Told, tau: float) -> Table:
+    by = f" by more than {tau:g}" if tau else ""
+    keys = ("k", "complainants", "evidence", "share", "significant", "discoveries", "positive")
+    columns = (
+        Column("k", "people in each group", "number"),
+        Column("complainants", "complainants", "number"),
+        Column("evidence", f"own group declined more often{by}", "number"),
+        Column("share", "share", "share"),
+        Column("significant", "by more than chance explains, one by one", "number"),
+        Column("discoveries", "allowing for all tests", "number"),
+        Column("positive", f"other group declined more often{by}", "number"),
+    )
+    return Table(
+        "How many complainants were found",
+        columns,
+        tuple(tuple(line[key].cell for key in keys) for line in lines),
+    )
+
+
+def _complainants(rows: Sequence[Told], keys: dict[tuple[str, int], str], level: float) -> Table:
+    several = len({row["k"].count for row in rows}) > 1
+    first = ("k",) if several else ()
+    last = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
+    lines: list[tuple[Cell, ...]] = [
+        (_who(row)[0], *(row[key].cell for key in (*first, *last)), row["discovery"].cell)
+        for row in rows
+    ]
+    who = "person" if rows[0].get("id").value is not None else "row of the data"
+    columns = [
+        Column("person", who),
+        *([Column("k", "people in each group", "number")] if several else []),
+        Column("control", "like people of the own group declined", "share"),
+        Column("test", "of the other group", "share"),
+        Column("delta", "difference", "number"),
+        *bounds(level),
+        Column("p_value", "p-value", "p"),
+        Column("p_adjusted", "p-value, for all tests at once", "p"),
+        Column("discovery", "stands when all tests are allowed for", "yes"),
+    ]
+    links = tuple(keys.get(_who(row), "") for row in rows)
+    caption = f"Complainants, the largest differences first ({counted(len(rows), 'line')})"
+    return Table(caption, tuple(columns), tuple(lines), sortable=True, links=links, shown=SHOWN)
+
+
+def _dossier(case: Told, key: str, details: Told) -> Dossier:
+    heads, *lines = [[cell.text for cell in line] for line in case["rows"]]
+    columns = [Column(f"c{at}", head or "feature") for at, head in enumerate(heads)]
+    widest = len(columns)
+    facts = Table(
+        "The person, and people like them: the median, and the range",
+        tuple(columns),
+        tuple((*line, *[""] * (widest - len(line)))[:widest] for line in lines),
+    )
+    title = f"{opening(case['person'].text)}, compared with {case['k'].count} people in each group"
+    peers = [_peers(case, group) for group in ("control", "test")]
+    blocks: list[Block] = [
+        Sentences(case["sentences"].texts, listed=True),
+        facts,
+        Folded("Everyone they are compared with", (Beside(tuple(peers)),)),
+        Sentences((f"Declined means: {details['declined'].text}.",), quiet=True),
+    ]
+    return Dossier(key, title, tuple(blocks))
+
+
+def _peers(case: Told, group: str) -> Table:
+    peers, features = [*case[group]["peers"]], case["features"].texts
+    lines: list[tuple[Cell, ...]] = []
+    for peer in peers:
+        values = [each.shown for each in peer["values"]]
+        padded = (*values, *[""] * (len(features) - len(values)))[: len(features)]
+        lines.append((peer["name"].text, *padded, peer["distance"].number, peer["declined"].cell))
+    columns = (
+        Column("person", "person"),
+        *(Column(f"f{at}", name) for at, name in enumerate(features)),
+        Column("distance", "distance", "number"),
+        Column("declined", "declined", "yes"),
+    )
+    caption = f"{opening(group)} group: {case[group]['about'].text}"
+    return Table(caption, columns, tuple(lines))

@@ -1,0 +1,137 @@
+"""What is the verdict on a question, and why? In one line for each effect that was judged.
+
+Verdicts are those of the record: beyond the margin, within it, or left open by the data, under the
+stated assumptions. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from causalfairness.audit.record import VERDICTS
+from causalfairness.errors import RecordError
+from causalfairness.report.page.blocks import Block, Judgment, Judgments, Tone
+from causalfairness.report.study.reading import Reading, is_answered
+from causalfairness.report.study.rows import between, row_of
+from causalfairness.report.study.told import Told
+from causalfairness.report.study.words import opening, part_called
+
+FOUND: dict[str, str] = {
+    "violated": "shown to lie beyond the margin of {margin}",
+    "satisfied": "shown to lie within the margin of {margin}",
+    "undecided": "shown neither to lie beyond the margin of {margin} nor within it",
+}
+UNKNOWN = "no number that could be judged is known"
+
+
+def all_judgments(reading: Reading) -> list[Block]:
+    """Which verdicts are there, one line for each question? Questions without answer too."""
+    lines = []
+    for answer in reading.answers:
+        what = opening(reading.called(answer["title"]))
+        if not is_answered(answer):
+            lines.append(Judgment("unanswered", what, answer["reason"].text))
+        elif verdict_of(answer) is not None:
+            lines.append(Judgment(tone_of(answer["verdict"]), what, _because(answer)))
+    return [Judgments(tuple(lines))] if lines else []
+
+
+def judgments_of(*answers: Told) -> list[Block]:
+    """What is the verdict on these questions? One line for each thing judged; none without one."""
+    lines: list[Judgment] = []
+    for answer in answers:
+        if not is_answered(answer):
+            what = opening(answer["title"].text)
+            lines.append(Judgment("unanswered", what, answer["reason"].text))
+        elif verdict_of(answer) is not None:
+            lines += [
+                Judgment(tone, what, f"{size}, {why}") for tone, what, size, why in _found(answer)
+            ]
+    return [Judgments(tuple(lines))] if lines else []
+
+
+def verdict_of(answer: Told) -> str | None:
+    """What is the verdict? None where nothing was judged."""
+    return None if answer["verdict"].value is None else tone_of(answer["verdict"])
+
+
+def tone_of(verdict: Told) -> Tone:
+    """Which of the three verdicts is it?"""
+    for known in VERDICTS:
+        if verdict.value == known:
+            tone: Tone = known  # type: ignore[assignment]
+            return tone
+    raise RecordError(
+        f"{verdict.where} is {str(verdict.value)[:60]!r}; expected one of {', '.join(VERDICTS)}"
+    )
+
+
+def margin_of(answer: Told) -> float | None:
+    """Which margin was set? None where none was."""
+    return answer["judgment"]["margin"].number if answer["judgment"] else None
+
+
+class Found(NamedTuple):
+    """What was judged, how large is it, and what do the tests say?"""
+
+    tone: Tone
+    what: str
+    size: str
+    why: str
+
+
+def _found(answer: Told) -> Iterator[Found]:
+    judgment, kind = answer["judgment"], answer["kind"].value
+    margin = f"{judgment['margin'].sure:g}"
+    if kind == "necessity":
+        for path in judgment["paths"]:
+            yield _along(path, margin)
+    elif kind == "invariance":
+        yield _moved(judgment, tone_of(answer["verdict"]))
+    else:
+        about = answer["details"].get("what", "").text
+        for effect in judgment["effects"]:
+            tone = tone_of(effect["verdict"])
+            what = _what(effect, "" if kind == "counterfactual_fairness" else about)
+            yield Found(tone, what, _size(effect), FOUND[tone].format(margin=margin))
+
+
+def _what(effect: Told, about: str) -> str:
+    if not about:
+        return f"Mean change of predictions, {effect['name'].text}"
+    return opening(f"{part_called(effect['name'].text)}, {about}")
+
+
+def _size(effect: Told) -> str:
+    row = row_of(effect)
+    return UNKNOWN if row is None else between(row)
+
+
+def _along(path: Told, margin: str) -> Found:
+    tone, allowed = tone_of(path["verdict"]), path["allowed"].value is True
+    judged = {**path.value, "value": path["difference"].value, "name": ""}
+    compared = "prediction minus outcome" if allowed else "effect on the prediction"
+    return Found(
+        tone,
+        f"{opening(path['path'].text)} path ({'allowed' if allowed else 'not allowed'})",
+        f"{compared} {_size(Told(judged, path.where, path.cut))}",
+        FOUND[tone].format(margin=margin),
+    )
+
+
+def _moved(judgment: Told, tone: Tone) -> Found:
+    low, high = (judgment[key].sure for key in ("low", "high"))
+    size = f"the group moves predictions by {low:.3g} to {high:.3g}, root mean square"
+    why = FOUND[tone].format(margin=f"{judgment['margin'].sure:g}")
+    return Found(tone, "Dependence on the group", size, why)
+
+
+def _because(answer: Told) -> str:
+    """The reason in one line: what decided, and what the tests say of it."""
+    found = [*_found(answer)]
+    decisive = [each for each in found if each.tone == answer["verdict"].value] or found
+    if not decisive:
+        return UNKNOWN
+    sizes = [f"{each.what.partition(', ')[0]}: {each.size}" for each in decisive]
+    return f"{'; '.join(sizes)}; {decisive[0].why}"

@@ -1,0 +1,302 @@
+"""Does `imaging audit` find what is there, resume, refuse bad input, and write a whole report?"""
+
+import base64
+import io
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from typer.testing import CliRunner
+
+from causalfairness.cli import app
+from causalfairness.imaging import folder_audit
+from causalfairness.imaging.analytic import fit_gaussian
+from causalfairness.imaging.classifiers import keeping
+from causalfairness.imaging.folder_audit import audit_folder
+from causalfairness.imaging.keeping import kept_generator
+from causalfairness.imaging.pictures import examples
+from causalfairness.imaging.readers import PlainFolder
+from causalfairness.imaging.simulator import Simulator
+
+torch.set_num_threads(1)
+
+MODELS = '''
+import torch
+
+
+def leaning(images):
+    """Reads soft tissue and exposure, which follow the group, and calls it five findings."""
+    return images.mean((1, 2, 3))[:, None] + torch.linspace(0, 0.1, 5)
+
+
+def blind(images):
+    """A number for each image that has nothing to do with what is on it."""
+    key = (images.double().sum((1, 2, 3)) * 7e5).sin()
+    return torch.stack([torch.sin(9e3 * (place + 1) * key) for place in range(5)], 1)
+
+
+def broken(images):
+    return images[:, 7]
+
+
+def silent(images):
+    return torch.full((len(images), 5), float("nan"))
+
+
+def short(images):
+    return torch.zeros(3, 5)
+
+
+word = "not a function"
+'''
+
+
+def run(*given, code=0):
+    done = CliRunner().invoke(app, ["imaging", *map(str, given)], env={"COLUMNS": "100"})
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    return done
+
+
+def flat(text):
+    return " ".join(text.replace("│", " ").split())
+
+
+@dataclass(frozen=True)
+class Home:
+    """Films, a generator that was fitted to them, and classifiers in a module."""
+
+    place: Path
+
+    def audit(self, *more, data="films", generator="made", code=0):
+        given = ("--data", self.place / data, "--generator", self.place / generator)
+        return run("audit", *given, "--device", "cpu", *more, code=code)
+
+    def asked(self, name, *more, code=0):
+        return self.audit("--classifier", f"film_readers:{name}", "--trust", *more, code=code)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    place = tmp_path_factory.mktemp("imaging")
+    run("simulate", place / "films", "--people", 900, "--size", 32, "--strength", 2)
+    given = ("--data", place / "films", "--size", 32, "--to", place / "made")
+    run("train", *given, "--generator", "gaussian")
+    (place / "film_readers.py").write_text(MODELS, "utf-8")
+    return Home(place)
+
+
+@pytest.fixture(autouse=True)
+def beside_the_models(home, monkeypatch):
+    monkeypatch.chdir(home.place)
+    yield
+    sys.modules.pop("film_readers", None)
+
+
+# --- the whole way --------------------------------------------------------------------------------
+
+
+def test_simulate_train_audit_report(tmp_path):
+    """Every step with a network, as small as it can be."""
+    films, made = tmp_path / "films", tmp_path / "made"
+    run("simulate", films, "--people", 700, "--size", 32, "--strength", 2)
+    run("train", "--data", films, "--size", 32, "--to", made, "--steps", 40, "--device", "cpu")
+    given = ("--data", films, "--generator", made, "--train-classifier", "small", "--epochs", 2)
+    goals = ("--record", tmp_path / "record.json", "--report", tmp_path / "report.html")
+    done = CliRunner().invoke(
+        app, ["imaging", "audit", *map(str, (*given, *goals, "--device", "cpu", "--walk", 4))]
+    )
+    assert done.exit_code in (0, 1), done.output
+    record = json.loads((tmp_path / "record.json").read_text("utf-8"))
+    assert [row["finding"] for row in record["rows"]][:2] == ["cardiomegaly", "edema"]
+    assert record["generator"]["kind"] == "diffusion"
+    assert record["settings"]["walk"] == 4
+    assert record["quality"]["composition"] < 0.02
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("data:image/png;base64,") == 4 * (1 + 3 + 3)
+
+
+def test_dependence_that_is_there_is_found_and_none_where_there_is_none(home):
+    done = home.asked("leaning", code=1)
+    assert "The scores of film_readers:leaning depend on the group beyond age, sex" in flat(
+        done.stdout
+    )
+    record = json.loads(home.asked("leaning", "--json", code=1).stdout)
+    assert all(row["rejected"] and row["statistic"] > 5 for row in record["rows"])
+    assert all(row["agreement"] < 0.8 for row in record["rows"])
+    none = flat(home.asked("blind").stdout)
+    assert "are consistent with no dependence on the group" in none
+    assert "True only if" in none
+
+
+def test_the_record_is_that_of_the_library(home, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(home.place)
+    from film_readers import leaning
+
+    home.asked("leaning", "--record", tmp_path / "r.json", "--title", "Films", code=1)
+    found = audit_folder(
+        home.place / "films",
+        home.place / "made",
+        classifiers={"film_readers:leaning": leaning},
+        title="Films",
+    )
+    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == found.record
+    data = found.record["data"]
+    assert data["part"] == "test"
+    assert sum(data["groups"].values()) == data["images"] == data["people"]
+    assert data["folder"] == "films"  # and not where it lies
+
+
+def test_a_trained_network_is_trained_once_and_scores_are_kept(home, tmp_path, monkeypatch):
+    given = ("--train-classifier", "small", "--epochs", 1, "--folder", tmp_path / "kept")
+    first = CliRunner().invoke(app, _words(home, *given, "--json"))
+    assert first.exit_code in (0, 1), first.output
+    kept = {path.name for path in (tmp_path / "kept").rglob("*.pt")}
+    assert "classifier-small.pt" in kept
+    assert len(kept) > 1
+    monkeypatch.setattr(keeping, "fit_classifier", lambda *_, **__: pytest.fail("trained again"))
+    again = CliRunner().invoke(app, _words(home, *given, "--json"))
+    assert json.loads(again.stdout) == json.loads(first.stdout)
+    other = home.audit(*given[:2], "--epochs", 2, *given[4:], code=3)
+    assert "belongs to another configuration: epochs is 1, not 2" in flat(other.stderr)
+
+
+def _words(home, *more):
+    given = ("imaging", "audit", "--data", home.place / "films", "--generator", home.place / "made")
+    return [*map(str, (*given, "--device", "cpu", *more))]
+
+
+def test_an_audit_that_is_stopped_leaves_no_report_and_goes_on(home, tmp_path, monkeypatch):
+    goals = ("--folder", tmp_path / "kept", "--record", tmp_path / "r.json", "--batch", 16)
+    with monkeypatch.context() as patched:
+        patched.setattr(folder_audit, "record_of", _stopped)
+        home.asked("leaning", *goals, code=70)
+    assert not (tmp_path / "r.json").exists()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.pt")}
+    assert len(before) > 2
+    home.asked("leaning", *goals, code=1)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    home.asked("leaning", "--record", tmp_path / "whole.json", "--batch", 16, code=1)
+    assert (tmp_path / "r.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+
+
+def _stopped(*_, **__):
+    raise AssertionError("the machine went away")
+
+
+# --- what it is made of ---------------------------------------------------------------------------
+
+
+def test_a_generator_learns_from_the_part_train_alone(home):
+    train = PlainFolder(home.place / "films", size=32).published_split()["train"]
+    expected = fit_gaussian(train.images(), train.parents, components=40)
+    found = kept_generator(home.place / "made").generator
+    assert torch.equal(found.center, expected.center)
+    assert all(torch.equal(found.coefficients[a], expected.coefficients[a]) for a in range(3))
+
+
+class Brighter:
+    """Group 1 is brighter by 0.09, group 2 darker."""
+
+    def counterfactual(self, images, parents, *, group):
+        return images + (0.0, 0.09, -0.09)[group]
+
+
+def test_pictures_show_brighter_in_red_and_darker_in_blue():
+    films = Simulator(size=32).draw(20, seed=0)
+    found = examples(
+        films.images(), films.parents, generator=Brighter(), groups=("a", "b", "c"), count=5
+    )
+    assert found["factor"] == 10  # 20 times 0.09 is off the scale
+    assert [person["group"] for person in found["people"]] == ["a", "b", "c", "a", "b"]
+    same, more, less = (colors(file) for file in found["people"][0]["differences"])
+    assert len(np.unique(same)) == 1
+    assert (more[..., 0] > more[..., 2]).all()
+    assert (less[..., 0] < less[..., 2]).all()
+    row = int((films.parents.group == 0).nonzero()[0])
+    shown = colors(found["people"][0]["factual"]) / 255
+    assert np.abs(shown - films.images()[row, 0].numpy()).max() <= 0.5001 / 255
+
+
+def colors(file):
+    with Image.open(io.BytesIO(base64.b64decode(file))) as picture:
+        return np.asarray(picture).astype(float)
+
+
+def test_points_are_those_of_other_groups(home):
+    record = json.loads(home.asked("leaning", "--json", code=1).stdout)
+    plot = record["scores"][0]
+    assert len(plot["x"]) == len(plot["y"]) == 2 * record["data"]["images"]
+    assert np.abs(np.subtract(plot["x"], plot["y"])).min() > 0  # not the own group
+    assert all(
+        area is not None for area in next(iter(record["classifiers"].values()))["auc"].values()
+    )
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def test_a_function_is_not_run_without_trust(home, tmp_path):
+    goal = tmp_path / "r.json"
+    given = ("--classifier", "film_readers:leaning", "--record", goal)
+    assert "say so with --trust" in flat(home.audit(*given, code=3).stderr)
+    assert "film_readers" not in sys.modules
+    assert not goal.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("broken", "the classifier 'film_readers:broken' failed on images of the shape (64, 1, 32"),
+        ("silent", "returned a score that is not a number"),
+        ("short", "returned the shape (3, 5) for 64 images"),
+        ("word", "is a str, no function"),
+        ("absent", "cannot be loaded: AttributeError"),
+    ],
+)
+def test_a_classifier_that_fails_is_named(home, tmp_path, name, said):
+    goal = tmp_path / "report.html"
+    assert said in flat(home.asked(name, "--report", goal, code=3).stderr)
+    assert not goal.exists()
+
+
+def test_what_cannot_be_audited_is_refused(home, tmp_path):
+    assert "name what is audited" in flat(home.audit(code=2).stderr)
+    assert "there is no network 'tall'" in home.audit("--train-classifier", "tall", code=3).stderr
+    nobody = home.asked("leaning", "--part", "holdout", code=3)
+    assert "Nobody is in the part 'holdout'" in flat(nobody.stderr)
+    goal = home.asked("leaning", "--report", tmp_path / "report.pdf", code=2)
+    assert "expected .html" in flat(goal.stderr)
+    (tmp_path / "folder").mkdir()
+    given = ("--data", home.place / "films", "--generator", tmp_path / "folder")
+    none = run("audit", *given, "--train-classifier", "small", code=3)
+    assert "there is no generator in" in flat(none.stderr)
+
+
+def test_a_generator_of_another_configuration_is_refused(home, tmp_path):
+    made = home.place / "other"
+    made.mkdir()
+    for path in (home.place / "made").glob("*.pt"):
+        (made / path.name).write_bytes(path.read_bytes())
+    about = json.loads((home.place / "made/generator.json").read_text("utf-8"))
+    (made / "generator.json").write_text(json.dumps(about | {"components": 7}), "utf-8")
+    done = home.audit("--train-classifier", "small", generator="other", code=3)
+    assert "components is 40, not 7" in flat(done.stderr)
+    (made / "generator.json").write_text("{}", "utf-8")
+    done = home.audit("--train-classifier", "small", generator="other", code=3)
+    assert "does not say what the generator is" in flat(done.stderr)
+
+
+def test_films_of_another_size_are_refused_or_resized_when_told(home, tmp_path):
+    run("simulate", tmp_path / "large", "--people", 900, "--size", 48, "--strength", 2)
+    given = ("--data", tmp_path / "large", "--generator", home.place / "made", "--device", "cpu")
+    reader = ("--classifier", "film_readers:leaning", "--trust")
+    done = run("audit", *given, *reader, code=3)
+    assert "has 48 x 48 pixels; expected 32 x 32" in flat(done.stderr)
+    run("audit", *given, *reader, "--resize", code=1)
