@@ -1,9 +1,13 @@
 """Does the page of an imaging audit show what its record holds, and nothing else?"""
 
 import base64
+import json
 
 import pytest
+from typer.testing import CliRunner
 
+from causalfairness import report
+from causalfairness.cli import app
 from causalfairness.errors import RecordError
 from causalfairness.report.imaging import imaging_page, is_imaging_record
 from causalfairness.report.page.blocks import Beside, Folded, Images, Part, Points, Table
@@ -182,3 +186,15 @@ def test_another_record_is_refused():
         imaging_page({"schema": "causalfairness.audit/1"})
     with pytest.raises(RecordError, match="lacks rows, notes"):
         imaging_page({k: v for k, v in record().items() if k not in ("rows", "notes")})
+
+
+def test_one_door_writes_every_record(tmp_path):
+    kept = tmp_path / "record.json"
+    kept.write_text(json.dumps(record()), "utf-8")
+    done = CliRunner().invoke(app, ["report", str(kept), "--html", str(tmp_path / "a.html")])
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "a.html").read_text("utf-8")
+    assert page == report.render_html(record()) == as_html(imaging_page(record()))
+    assert "Films of a clinic" in report.render_markdown(record())
+    report.write_json(record(), tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text("utf-8")) == json.loads(kept.read_text())

@@ -92,7 +92,8 @@ def render_markdown(shown: Summary | Study) -> str:
 def study_page(study: Study) -> Page:
     """What does a whole study show? Sections of blocks, from its record alone.
 
-    The record of an audit, or of an imaging audit. A record that is not whole, or of another layout, is refused with a `RecordError`.
+    The record of an audit, or of an audit of radiographs. One that is not whole, or of another
+    layout, is refused with a `RecordError`.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.binary()
@@ -171,7 +172,7 @@ def _shown(result: Result | Study, about: About) -> Summary | Mapping[str, Any]:
 
 def _record(study: Study) -> dict[str, Any]:
     """The record of a study, as it is or from its result."""
-    if is_imaging_record(study):
+    if isinstance(study, Mapping) and is_imaging_record(study):
         return dict(study)
     from causalfairness.audit import AuditResult
     from causalfairness.audit.record import check_record
