@@ -57,4 +57,4 @@ $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) docs/_build docs/gallery dist build report.html
+	rm -rf $(VENV) $(BENCH) docs/_build docs/gallery dist build report.html record.json

@@ -278,6 +278,8 @@ def test_the_record_does_not_depend_on_workers(data):
         {"settings": {"level": 0.9}},
         {"roles": PREDICTED | {"confounders": ["c1"]}},
         {"estimator": {"method": "strata"}},
+        {"sensitivity": {"benchmarks": False}},
+        {"sensitivity": {"outcome_share": 0.1}},
         {"data": {"source": "-", "missing": "drop"}},
     ],
 )

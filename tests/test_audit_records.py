@@ -34,6 +34,8 @@ def test_parquet_files_give_the_record_of_a_pandas_frame(result, folder):
     found = verify(result, str(folder / "people.parquet"))
     assert found.is_same, found
     assert found.first is None
+    told = [answer["sensitivity"] for answer in result.record["answers"]]
+    assert sum(each["applies"] for each in told) == 4  # these were found again as well
 
 
 def test_fingerprints_do_not_depend_on_the_engine(result, folder):
@@ -94,6 +96,27 @@ def test_an_estimate_that_was_tampered_with_is_named(result, folder):
     assert difference.where == "disparity of y: green against blue: effects: direct: value"
 
 
+@pytest.mark.parametrize(
+    ("place", "where"),
+    [
+        (("effects", 0, "robustness"), "effects: direct: robustness"),
+        (("benchmarks", 1, "times"), "benchmarks: direct: c2: times"),
+        (("to_change_verdict",), "to_change_verdict"),
+    ],
+)
+def test_a_bound_that_was_tampered_with_is_named(result, folder, place, where):
+    record = copy.deepcopy(result.record)
+    *inside, last = place
+    told = record["answers"][0]["sensitivity"]
+    for step in inside:
+        told = told[step]
+    told[last] *= 1.01
+    found = verify(record, str(folder / "people.parquet"))
+    (difference,) = found.differences
+    assert difference.group == "estimates"
+    assert difference.where == f"disparity of y: green against blue: sensitivity: {where}"
+
+
 def test_a_verdict_that_was_tampered_with_is_named(result, folder):
     record = copy.deepcopy(result.record)
     record["answers"][0]["verdict"] = "satisfied"
@@ -144,6 +167,21 @@ def test_what_changed_is_grouped(result):
     gone = [each for each in groups["estimates"] if each.now is None]
     assert any(each.where.startswith("business necessity") for each in gone)
     assert json.loads(json.dumps(found.to_records()))
+
+
+def test_another_stated_strength_is_named_and_moves_no_estimate():
+    data = people(900)
+    before, now = (
+        study(questions=EVERY_KIND[:1], sensitivity={"outcome_share": share}).run(data)
+        for share in (0.05, 0.1)
+    )
+    found = diff(before, now)
+    wheres = [each.where for each in found.differences]
+    assert "settings: sensitivity: outcome_share" in wheres
+    assert "disparity of y: green against blue: sensitivity: effects: direct: bound" in wheres
+    assert not any(": effects: direct: value" in where for where in wheres)
+    assert not any("robustness" in where for where in wheres)
+    assert found.by_group()["verdicts"] == ()
 
 
 def test_numbers_have_a_tolerance(result):

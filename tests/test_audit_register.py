@@ -45,8 +45,64 @@ def test_the_test_keeps_its_level_where_residuals_spread_unevenly():
 
 
 def test_the_test_finds_a_missing_arrow():
-    rejected = sum(reject(rng, 300, connect=1.0) for rng in np.random.default_rng(1).spawn(50))
+    """At 300 people bends and squares of z cost some power: 49 of 50 are found there."""
+    rejected = sum(reject(rng, 600, connect=1.0) for rng in np.random.default_rng(1).spawn(50))
     assert rejected == 50
+
+
+def entangled(rng, n, connect=0.0):
+    """Three columns that follow a category, a number and a yes or no, which act on each other."""
+    kind, age, yes = rng.integers(0, 3, n), rng.normal(size=n), rng.integers(0, 2, n)
+    pull = 0.8 * (kind == 1) - 0.6 * (kind == 2) + 0.7 * age - 0.5 * yes
+    pull = pull + 0.8 * age * yes + 0.7 * age * (kind == 1) + 0.9 * yes * (kind == 2)
+    x = (rng.random(n) < 1 / (1 + np.exp(-pull))).astype(int)
+    w = pull + rng.normal(size=n) * (1 + 0.5 * yes) + connect * x
+    y = (w + 2 * rng.normal(size=n) > 0).astype(int) + (age > rng.normal(size=n))
+    return columns(
+        kind=(kind, ("a", "b", "c")), age=age, yes=yes, x=(x, ("n", "y")), w=w,
+        y=(y, ("low", "mid", "high")),
+    )  # fmt: skip
+
+
+GIVEN = ("kind", "age", "yes")
+
+
+def test_several_given_columns_of_mixed_types_are_allowed_for():
+    """Without products of what is given, a third of the true independences is rejected."""
+    draws, pairs = 300, (("x", "w"), ("y", "x"))
+    given = {"x": GIVEN, "y": (*GIVEN, "w")}
+    rejected = dict.fromkeys(pairs, 0)
+    for rng in np.random.default_rng(2).spawn(draws):
+        data = entangled(rng, 600)
+        for one, other in pairs:
+            found = checked(Independence(one, other, given[one]), data)
+            rejected[one, other] += found.p_value <= 0.05
+    assert checked(Independence("y", "x", given["y"]), data).degrees == 2
+    fewest, most = fewest_and_most_hits(draws, 1, level=0.05)
+    for pair, count in rejected.items():
+        assert fewest <= count <= 1.5 * most, pair  # curves of logits are followed nearly
+    tied = checked(Independence("x", "w", GIVEN), entangled(rng, 600, connect=1.0))
+    assert tied.p_value < 1e-6
+
+
+def test_of_many_true_independences_hardly_one_is_ever_rejected():
+    """Ten at once, adjusted: one in twenty draws has a false rejection, not one in two."""
+    draws, false = 200, 0
+    for rng in np.random.default_rng(3).spawn(draws):
+        names = [f"x{at}" for at in range(5)]
+        data = columns(**{name: rng.normal(size=200) for name in names})
+        pairs = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :]]
+        found = adjusted([checked(Independence(*pair), data) for pair in pairs])
+        false += min(each.p_adjusted for each in found) <= 0.05
+    _, most = fewest_and_most_hits(draws, 1, level=0.05)
+    assert false <= most
+
+
+def test_bends_and_products_need_enough_people():
+    """Where there are too few for them, the plain regression is asked."""
+    rng = np.random.default_rng(4)
+    few = checked(Independence("x", "w", GIVEN), entangled(rng, 120))
+    assert few.p_value is not None
 
 
 def test_categories_are_tested_by_all_their_levels():
@@ -141,6 +197,14 @@ def test_every_assumption_of_every_answer_is_in_the_register():
     hidden = entry(record, "no hidden common cause of group")
     assert not hidden["testable"]
     assert hidden["status"] == "cannot be tested"
+    assert [each["question"] for each in hidden["bounds"]] == [
+        answer["title"] for answer in record["answers"][:2]
+    ]
+    for each in hidden["bounds"]:
+        assert each["sentence"].rstrip(".") in hidden["result"]
+        assert f"({each['question']})" in hidden["result"]
+    assert hidden["bounds"][1]["verdict"] == record["answers"][1]["verdict"]
+    assert all(each["bounds"] == [] for each in record["assumptions"] if each is not hidden)
     noise = entry(record, "what a mechanism does not explain")
     assert {each["node"] for each in noise["tests"]} == {"m1", "score"}
 
@@ -157,16 +221,91 @@ def test_a_mechanism_that_does_not_fit_is_found():
     assert "m1" in noise["result"]
 
 
-def test_strained_overlap_is_in_doubt():
+def mechanism(node, value, baseline, measure="log loss"):
+    return {"node": node, "mechanism": "logistic", "measure": measure, "value": value,
+            "baseline": baseline, "independence": 0.5, "causes": ["group"], "rows": 100,
+            "why": ""}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fit", "status"),
+    [
+        (mechanism("m1", 0.60, 0.69), "not contradicted"),
+        (mechanism("m1", 0.692, 0.69), "not contradicted"),  # there may be nothing to learn
+        (mechanism("m1", 0.75, 0.69), "in doubt"),
+        (mechanism("m1", -0.002, 0.0, "R2"), "not contradicted"),
+        (mechanism("m1", -0.2, 0.0, "R2"), "in doubt"),
+    ],
+)
+def test_a_mechanism_that_predicts_worse_than_nothing_is_in_doubt(fit, status):
+    answer = {
+        "title": "shifts",
+        "kind": "counterfactual_fairness",
+        "assumptions": [],
+        "diagnostics": [],
+        "details": {"mechanisms": [fit, mechanism("m2", 0.3, 0.69)]},
+    }
+    found = entry({"assumptions": register([answer], [], 0.95)}, "follow their columns")
+    assert found["status"] == status
+    assert [each["better"] for each in found["tests"]] == [status != "in doubt", True]
+    assert ("not so m1" in found["result"]) == (status == "in doubt")
+    assert found["used_by"] == ["shifts"]
+
+
+def test_overlap_that_is_lacking_is_contradicted():
     data = people(2_000, frame="pandas")
     asked = [{"ask": "disparity"}]
     fine = entry(study(questions=asked).run(data).record, "counterpart")
     assert fine["status"] == "not contradicted"
     apart = data.assign(c1=np.where(data["group"] == "green", 1, data["c1"]))
     cells = {"method": "strata", "empty_cells": "restrict"}
-    strained = entry(study(questions=asked, estimator=cells).run(apart).record, "counterpart")
-    assert strained["status"] == "in doubt"
-    assert "outside common support" in strained["result"]
+    lacking = entry(study(questions=asked, estimator=cells).run(apart).record, "counterpart")
+    assert lacking["status"] == "contradicted"
+    assert "outside common support" in lacking["result"]
+
+
+def test_a_question_refused_for_lack_of_overlap_contradicts_it():
+    data = people(2_000, frame="pandas")
+    apart = data.assign(c1=np.where(data["group"] == "green", 1, data["c1"]))
+    refused = study(estimator={"method": "strata"}).run(apart).record
+    assert refused["answers"][0]["refused_by"] == "EmptyCellsError"
+    found = entry(refused, "counterpart")
+    assert found["status"] == "contradicted"
+    assert found["used_by"] == ["disparity of y: green against blue"]
+    assert refused["answers"][0]["reason"] in found["result"]
+
+
+def overlap(**told):
+    known = {"share_outside_support": 0.0, "effective_rows": 900.0, "of_rows": 1_000,
+             "largest_share": 0.01, "clip_level": 50.0, "share_clipped": 0.0}  # fmt: skip
+    return {"overlap": {**known, **told, "text": "as it is"}}
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ({}, "not contradicted"),
+        ({"effective_rows": 99.0}, "in doubt"),
+        ({"effective_rows": 19.0}, "contradicted"),
+        ({"largest_share": 0.06}, "in doubt"),
+        ({"share_clipped": 0.02}, "in doubt"),
+        ({"share_outside_support": 0.001}, "in doubt"),
+        ({"share_outside_support": 0.06}, "contradicted"),
+        ({"share_outside_support": None, "share_clipped": None}, "not contradicted"),
+    ],
+)
+def test_overlap_is_judged_by_what_rows_are_worth(told, status):
+    text = "everyone has a counterpart in the other group (overlap)"
+    answer = {
+        "title": "disparity",
+        "kind": "disparity",
+        "assumptions": [text],
+        "diagnostics": [overlap(), overlap(**told)],
+        "details": {},
+    }
+    found = entry({"assumptions": register([answer], [], 0.95)}, "counterpart")
+    assert (found["status"], found["testable"]) == (status, True)
+    assert len(found["tests"]) == 2
 
 
 def test_answers_without_diagnostics_say_that_overlap_was_not_tested():

@@ -1,193 +1,172 @@
-"""What can the library say about a real data set? The COMPAS records, decomposed and explained.
+"""What can the library say about a real data set? A whole audit of the COMPAS score.
 
     python -m causalfairness.demo
 
-Defendants recorded as African-American reoffend on record more often than those recorded as
-Caucasian. How much of that gap is direct, how much runs through the criminal record, and how much
-comes along with age and sex? One estimation answers in both conventions: they are different sums
-of the same twelve world means. And who bears the errors of the COMPAS score itself? All signs are
-a change from Caucasian to African-American.
+Runs the bundled audit file, prints what was found and what it rests on, and writes `report.html`,
+to read and to hand on, and `record.json`, which anybody with the data can check:
+
+    causalfairness verify record.json --data ...
+
+All signs are a change from the reference group to the comparison group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from causalfairness import report
-from causalfairness.datasets import load_compas
-from causalfairness.effects import Decomposition, Diagnostics, Effect, EffectTable
-from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.parity import (
-    ErrorRateDecomposition,
-    decompose_disparity,
-    decompose_error_rates,
-)
-from causalfairness.tables import add_column
+from causalfairness.audit import Audit, AuditResult
+from causalfairness.cli.lines import bullet, width_of
+from causalfairness.sensitivity.words import percent
 
-MODEL = StandardFairnessModel(
-    protected="race",
-    reference="Caucasian",
-    comparison="African-American",
-    confounders=["age", "sex"],
-    mediators=[
-        "priors_count",
-        "juv_fel_count",
-        "juv_misd_count",
-        "juv_other_count",
-        "c_charge_degree",
-    ],
-    outcome="two_year_recid",
-)
-WALKS = {
-    "sequential": "One path after the other, starting from the Caucasian group as it is: first the "
-    "direct path is told the other race, then the criminal record, then age and sex.",
-    "symmetric": "The same twelve means, other sums: among African-American defendants each path "
-    "is told the other race both ways and averaged; age and sex come first.",
-}
-REMAINS = {
-    "direct": "Remains when age, sex and criminal record are alike.",
-    "indirect": "Runs through the criminal record, which differs by race at equal age and sex.",
-    "spurious": "Comes along with age and sex, which differ between the groups and which race "
-    "does not cause.",
-}
-RISKY = 4  # deciles of the COMPAS score above this one are called medium or high risk
-ERRORS = {
-    "fpr": ("called risky, no new offense", "without a new offense were called risky"),
-    "fnr": ("called low risk, new offense", "with a new offense were called low risk"),
-}
-LEVEL = 0.95
-WIDEST = 100  # columns; longer lines are hard to read
-TRACK = 21  # columns of an interval drawn as a line
+BUNDLED = Path(str(files("causalfairness.audit"))) / "files" / "compas.toml"
+DOUBTFUL = ("contradicted", "in doubt")
+VERDICTS = {"violated": "bold red", "undecided": "yellow", "satisfied": "green", None: "dim"}
+PARTS = ("total", "direct", "indirect", "spurious")
+TRACK = 30  # columns of an interval drawn as a line
+Record = Mapping[str, Any]
 
 
-def main(console: Console | None = None, folder: Path | None = None) -> None:
-    """What does the library say about COMPAS? Prints gaps, errors, caveats and assumptions.
+def main(
+    console: Console | None = None, folder: Path | None = None, audit: Audit | None = None
+) -> None:
+    """What does a whole audit of COMPAS say? Prints the findings, with a bar while it works.
 
-    With a folder, the findings are also written there as `report.html`.
+    With a folder, `report.html` and `record.json` are written there. Another audit may take the
+    place of the bundled one.
 
     >>> import io
+    >>> import causalfairness as cf
     >>> page = Console(file=io.StringIO(), width=80)
-    >>> main(page)
-    >>> "symmetric" in page.file.getvalue()
+    >>> roles = {"protected": "sex", "reference": "Male", "comparison": "Female",
+    ...          "confounders": ["age_cat"], "outcome": "two_year_recid"}
+    >>> asked = [{"ask": "disparity", "margin": 0.02}]
+    >>> main(page, audit=cf.Audit(data="dataset:compas", roles=roles, questions=asked))
+    >>> "violated   disparity of two_year_recid" in page.file.getvalue()
     True
     """
     page = console or Console()
-    width = min(page.width, WIDEST)
-    page.print(_opening(), width=width)
-    compas = load_compas()
-    found = decompose_disparity(compas, MODEL)
-    for view in (found, replace(found, convention="symmetric")):
-        page.print(_findings(view, ascii_only=page.options.ascii_only), width=width)
-    page.print(_errors(error_rates(compas), ascii_only=page.options.ascii_only), width=width)
-    page.print(_caveats(found.diagnostics), width=width)
+    width = width_of(page)
+    asked = audit or Audit.from_file(BUNDLED)
+    page.print(_opening(asked), width=width)
+    result = asked.run()
+    for part in _findings(result, ascii_only=page.options.ascii_only):
+        page.print(part, width=width)
     if folder is not None:
-        path = report.write_html(
-            found, folder / "report.html", model=MODEL, source="dataset:compas", seed=0
-        )
-        page.print(Text(f"\nThe whole study, to read and to hand on: {path}"), width=width)
+        written = report.write_html(result, folder / "report.html")
+        record = result.to_json(folder / "record.json")
+        lines = (f"To read, and to hand on: {written}", f"To check: {record}")
+        page.print(Text("\n" + "\n".join(lines)), width=width)
 
 
-def error_rates(compas: Any) -> dict[str, ErrorRateDecomposition]:
-    """How do the errors of the COMPAS score itself fall on the two groups?"""
-    risky = np.asarray(compas["decile_score"]) > RISKY
-    data, column = add_column(compas, risky, name="risky")
-    model = replace(MODEL, prediction=column)
-    return {rate: decompose_error_rates(data, model, rate, with_mediators=True) for rate in ERRORS}
-
-
-def _opening() -> RenderableType:
-    question = (
-        f"Why do more {MODEL.comparison_label} than {MODEL.reference_label} defendants reoffend "
-        "on record?"
-    )
-    about = (
-        "A new offense recorded within two years, among defendants of Broward County, Florida, "
-        "scored with COMPAS in 2013 and 2014 (the sample of ProPublica's analysis)."
-    )
+def _opening(audit: Audit) -> RenderableType:
     roles = Table.grid(padding=(0, 2))
-    roles.add_row("confounders", ", ".join(MODEL.confounders))
-    roles.add_row("mediators", ", ".join(MODEL.mediators))
-    return Group("", Text(question, style="bold"), about, "", Padding(roles, (0, 0, 0, 2)))
+    model = audit.roles.model(audit.roles.prediction)
+    roles.add_row("groups", f"{model.comparison_label} against {model.reference_label}")
+    roles.add_row("confounders", ", ".join(model.confounders))
+    roles.add_row("mediators", ", ".join(model.mediators))
+    title = Text(f"An audit: {audit.title or 'without a title'}", style="bold")
+    notes = [Text(note) for note in audit.notes]
+    return Group("", title, *notes, "", Padding(roles, (0, 0, 0, 2)))
 
 
-def _findings(found: Decomposition, *, ascii_only: bool) -> RenderableType:
-    rows = found.summary(LEVEL)
+def _findings(result: AuditResult, *, ascii_only: bool) -> Iterator[RenderableType]:
+    roles = result.record["roles"]
+    pair = f": {roles['comparison']} against {roles['reference']}"  # said at the top
+    answers = [
+        {**each, "title": each["title"].removesuffix(pair)}
+        for each in result.record["answers"]
+        if each["status"] == "answered"
+    ]
+    line = "-" if ascii_only else "─"
+    for title, body in (
+        ("what was asked, and what is said", _verdicts(answers)),
+        ("where gaps come from", _gaps(answers, ascii_only=ascii_only)),
+        ("how strong a hidden cause would have to be", _hidden(answers)),
+        ("what the data says against assumptions", _doubts(result.record["assumptions"])),
+    ):
+        rule = Rule(f"[bold]{title}", align="left", characters=line)
+        yield Group("", rule, *body)
+    yield Group("", Text(str(result).splitlines()[0], style="bold"))
+
+
+def _verdicts(answers: Sequence[Record]) -> Iterator[RenderableType]:
+    """One line for each question, the first sentence of its answer, and why it is judged so."""
+    for answer in answers:
+        row = Table.grid(padding=(0, 2))
+        row.add_column(width=9)
+        verdict = answer["verdict"]
+        first, *more = answer["sentences"]
+        said = f"{first} {more[-1]}" if verdict and more else first
+        about = Text.assemble((f"{answer['title']}\n", "bold"), said)
+        row.add_row(Text(verdict or "told", style=VERDICTS[verdict]), about)
+        yield Padding(row, (1, 0, 0, 0))
+
+
+def _gaps(answers: Sequence[Record], *, ascii_only: bool) -> Iterator[RenderableType]:
+    """Every gap with its parts, all on one scale."""
+    shown = [each for each in answers if each["kind"] in ("disparity", "error_rates")]
+    rows = [part for each in shown for part in _parts(each)]
+    if not rows:
+        return
     scale = _Scale.around(rows, ascii_only=ascii_only)
-    table = Table(box=None, padding=(0, 2, 1, 0), pad_edge=False, show_edge=False)
-    table.add_column("part")
-    table.add_column("value", justify="right")
-    table.add_column(f"{LEVEL:.0%} interval", min_width=TRACK)
-    table.add_column("in words", ratio=1)
-    for part in rows:
-        low, high = part.interval(LEVEL)
-        drawn = Text.assemble(f"{low:+.3f} to {high:+.3f}\n", (scale.draw(part), _color(part)))
-        name = Text(part.name.replace("_", " "), style="bold")
-        table.add_row(name, f"{part.value:+.3f}", drawn, _words(part, found))
-    title = Rule(f"[bold]{found.convention}", align="left", characters="-" if ascii_only else "─")
-    return Group("", title, WALKS[found.convention], "", Padding(table, (0, 0, 0, 2)))
+    for answer in shown:
+        table = Table.grid(padding=(0, 2))
+        for part in _parts(answer):
+            held = part["low"] <= 0 <= part["high"]
+            drawn = Text(scale.draw(part), style="dim" if held else "cyan")
+            interval = f"{part['low']:+.3f} to {part['high']:+.3f}"
+            table.add_row(part["name"], f"{part['value']:+.3f}", interval, drawn)
+        yield Padding(Text(answer["title"], style="bold"), (1, 0, 0, 0))
+        yield Padding(table, (0, 0, 0, 2))
 
 
-def _errors(found: dict[str, ErrorRateDecomposition], *, ascii_only: bool) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("part")
-    for heading, _ in ERRORS.values():
+def _parts(answer: Record) -> list[Record]:
+    return [each for each in answer["effects"] if each["name"] in PARTS]
+
+
+def _hidden(answers: Sequence[Record]) -> Iterator[RenderableType]:
+    """At which strength could each verdict change, beside what confounders are like?"""
+    bounds = [(each["title"], each["sensitivity"]) for each in answers if each["sensitivity"]]
+    judged = [(title, told) for title, told in bounds if told["applies"] and told["verdict"]]
+    if not judged:
+        yield Text("There is no verdict that a hidden cause could change.")
+        return
+    yield Text(
+        "Nobody can show that nothing is hidden. A common cause of group and outcome that nobody "
+        "recorded would have to account for so much, both of what is left unexplained and of the "
+        "weights that make the groups alike, to change a verdict:"
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for heading in ("verdict", "share", "that is", "about"):
         table.add_column(heading)
-    for name in ("total", "direct", "indirect", "spurious"):
-        cells = []
-        for rate in ERRORS:
-            part = getattr(found[rate], name)
-            low, high = part.interval(LEVEL)
-            cells.append(f"{part.value:+.3f} ({low:+.3f} to {high:+.3f})")
-        table.add_row(Text(name, style="bold"), *cells)
-    words = [_shares(found[rate], words) for rate, (_, words) in ERRORS.items()]
-    extra = found["fpr"].diagnostics.assumptions[-1].replace("two_year_recid = 0", "either outcome")
-    title = Rule("[bold]error rates", align="left", characters="-" if ascii_only else "─")
-    about = (
-        "The COMPAS score sorts people into deciles; from the fifth on they are called medium or "
-        "high risk. The same paths explain who is wrongly called risky, and who wrongly is not:"
+    for title, told in judged:
+        nearest, share = told["by_story"][-1]["strongest"], told["to_change_verdict"]
+        times = "" if nearest is None else f"{nearest['times']:.2g} x {nearest['confounder']}"
+        verdict = Text(told["verdict"], style=VERDICTS[told["verdict"]])
+        table.add_row(verdict, "none can" if share >= 1 else percent(share), times, title)
+    yield Padding(table, (1, 0, 0, 2))
+
+
+def _doubts(assumptions: Sequence[Record]) -> Iterator[RenderableType]:
+    doubts = [entry for entry in assumptions if entry["status"] in DOUBTFUL]
+    for entry in doubts:
+        yield bullet(f"{entry['assumption']}: {entry['status']}. {entry['result']}.")
+    tested = [entry for entry in assumptions if entry["testable"]]
+    yield Text(
+        f"{len(assumptions)} assumptions are listed in the record, {len(tested)} of them can be "
+        f"tested, and {len(doubts)} do not stand."
     )
-    assumes = f"Assumes, besides the lines below, that {extra}."
-    return Group("", title, about, "", Padding(table, (0, 0, 1, 2)), *words, "", assumes)
-
-
-def _shares(found: ErrorRateDecomposition, words: str) -> str:
-    reference, comparison = found.world_means[0, 0, 0], found.world_means[1, 1, 1]
-    return (
-        f"{comparison.value:.1%} of {MODEL.comparison_label} defendants {words}, against "
-        f"{reference.value:.1%} of {MODEL.reference_label} ones."
-    )
-
-
-def _words(part: Effect, found: Decomposition) -> str:
-    if part.name == "total":
-        reference, comparison = found.world_means[0, 0, 0], found.world_means[1, 1, 1]
-        return (
-            f"{comparison.value:.1%} of {found.comparison} defendants, against "
-            f"{reference.value:.1%} of {found.reference} ones."
-        )
-    low, high = part.interval(LEVEL)
-    if low <= 0 <= high:
-        return (
-            f"Consistent with no {part.name} effect above {max(-low, high):.3f}, under the "
-            "assumptions below."
-        )
-    return REMAINS[part.name]
-
-
-def _color(part: Effect) -> str:
-    low, high = part.interval(LEVEL)
-    return "dim" if low <= 0 <= high else "cyan"
 
 
 @dataclass(frozen=True)
@@ -199,59 +178,23 @@ class _Scale:
     ascii_only: bool
 
     @classmethod
-    def around(cls, rows: EffectTable, *, ascii_only: bool) -> _Scale:
-        ends = [end for name in rows.names for end in rows.interval(name)]
+    def around(cls, rows: Sequence[Record], *, ascii_only: bool) -> _Scale:
+        ends = [row[end] for row in rows for end in ("low", "high")]
         return cls(min(0.0, *ends), max(0.0, *ends), ascii_only)
 
-    def draw(self, part: Effect) -> str:
+    def draw(self, row: Record) -> str:
         """An interval as a line with a dot, and zero as a mark."""
         apart, zero, line, crossed, dot = " :-+o" if self.ascii_only else " ┊─┼●"
-        low, high = part.interval(LEVEL)
         track = [apart] * TRACK
-        for at in range(self._place(low), self._place(high) + 1):
+        for at in range(self._place(row["low"]), self._place(row["high"]) + 1):
             track[at] = line
         at_zero = self._place(0.0)
         track[at_zero] = crossed if track[at_zero] == line else zero
-        track[self._place(part.value)] = dot
+        track[self._place(row["value"])] = dot
         return "".join(track)
 
     def _place(self, value: float) -> int:
         return round((value - self.low) / (self.high - self.low) * (TRACK - 1))
-
-
-def _caveats(diagnostics: Diagnostics) -> RenderableType:
-    learned = [model for model in diagnostics.learners if model.loss < model.baseline]
-    facts = Table.grid(padding=(0, 2))
-    facts.add_row("estimator", escape(diagnostics.estimator.partition("(")[0]))
-    facts.add_row("chosen because", escape(diagnostics.chosen_because))
-    facts.add_row("rows", escape(str(diagnostics.rows)))
-    facts.add_row("overlap", escape(str(diagnostics.overlap)))
-    facts.add_row(
-        "models",
-        f"{len(learned)} of {len(diagnostics.learners)} predict unseen people better than a mean",
-    )
-    for note in diagnostics.notes:
-        facts.add_row("note", escape(note))
-    about_data = (
-        'About the data: an offense on record is not an offense; datasets.describe("compas") says '
-        "this and more."
-    )
-    return Group(
-        "",
-        Text("How much to trust this", style="bold"),
-        Padding(facts, (0, 0, 1, 2)),
-        Text("True only if", style="bold"),
-        *(Padding(line, (0, 0, 0, 2)) for line in _bullets(diagnostics.assumptions)),
-        "",
-        Text(about_data),
-    )
-
-
-def _bullets(lines: Iterable[str]) -> Iterable[RenderableType]:
-    for line in lines:
-        bullet = Table.grid(padding=(0, 1))
-        bullet.add_row("-", escape(line))
-        yield bullet
 
 
 if __name__ == "__main__":

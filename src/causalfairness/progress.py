@@ -9,6 +9,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 PATIENCE = 2.0  # seconds before a bar is worth the distraction
+_watched: list[str] = []  # what the bar in sight is about; loops within that loop show none
 
 
 def track(work: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
@@ -32,7 +33,9 @@ def _with_bar(work: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
     try:
         for done, item in enumerate(work):
             yield item
-            if bar is None and time.monotonic() - started > PATIENCE and done + 1 < total:
+            late = time.monotonic() - started > PATIENCE and done + 1 < total
+            if bar is None and late and not _watched:
+                _watched.append(what)
                 bar = Progress(console=Console(stderr=True), transient=True)
                 bar.start()
                 task = bar.add_task(what, total=total)
@@ -41,3 +44,4 @@ def _with_bar(work: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
     finally:
         if bar is not None:
             bar.stop()
+            _watched.clear()

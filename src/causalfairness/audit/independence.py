@@ -1,7 +1,8 @@
 """Do two columns carry information about each other, once others are known?
 
-Both are regressed on the columns given (with squares of numbers), and the products of their
-residuals should have mean zero (the generalized covariance measure of Shah and Peters, 2020):
+Both are regressed on the columns given (with squares, bends and products of them, as far as there
+are people to learn these from), and the products of their residuals should have mean zero (the
+generalized covariance measure of Shah and Peters, 2020):
 
     statistic = n m' S^+ m,   m and S mean and covariance of the products,
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,8 @@ from causalfairness.tables.rows import encode
 Array = NDArray[np.float64]
 MOST_PRODUCTS = 60
 PER_TERM = 10  # rows for each term of a regression, at least
+PER_EXTRA = 20  # rows for each term once bends, or products, are added
+BENDS = (0.1, 0.3, 0.5, 0.7, 0.9)  # where lines bend, as shares of the people
 ROUNDING = 1e-9  # share of a column's spread below which nothing is left of it
 NO_VARIATION = "nothing is left of one of the columns once the others are known"
 
@@ -63,11 +67,11 @@ def checked(independence: Independence, columns: dict[str, Column]) -> CheckedIn
     complete = ~np.any([columns[name].is_missing for name in names], axis=0)
     rows = np.flatnonzero(complete)
     left, right = (_known([columns[name]], rows) for name in names[:2])
-    given = _terms(_known([columns[name] for name in names[2:]], rows))
-    text = str(independence)
-    if left.shape[1] * right.shape[1] > MOST_PRODUCTS:
+    text, wide = str(independence), left.shape[1] * right.shape[1]
+    if wide > MOST_PRODUCTS:
         return CheckedIndependence(text, len(rows), remark="too many categories to be tested")
-    if len(rows) < PER_TERM * (given.shape[1] + left.shape[1] * right.shape[1]):
+    given = _terms(_known([columns[name] for name in names[2:]], rows), wide)
+    if len(rows) < PER_TERM * (given.shape[1] + wide):
         return CheckedIndependence(text, len(rows), remark="too few people to be tested")
     one, other = _residuals(left, given), _residuals(right, given)
     if not one.shape[1] or not other.shape[1]:
@@ -104,16 +108,25 @@ def _known(columns: Sequence[Column], rows: NDArray[np.int64]) -> Array:
     return encode([column.take(rows) for column in columns], np.arange(len(rows)))
 
 
-def _terms(given: Array) -> Array:
-    """A constant, the columns on one scale, and the squares of those with more than two values."""
-    constant = np.ones((len(given), 1))
-    spread = given.std(axis=0)
-    moving = given[:, spread > 0]
+def _terms(given: Array, wide: int) -> Array:
+    """A constant, the columns on one scale, and squares; bends and products where rows allow."""
+    found = np.ones((len(given), 1))
+    moving = given[:, given.std(axis=0) > 0]
     if not moving.shape[1]:
-        return constant
+        return found
     scaled = (moving - moving.mean(axis=0)) / moving.std(axis=0)
-    curved = [column**2 for column in scaled.T if len(np.unique(column)) > 2]
-    return np.column_stack([constant, scaled, *curved])
+    curved = [column for column in scaled.T if len(np.unique(column)) > 2]
+    found = np.column_stack([found, scaled, *(column**2 for column in curved)])
+    bends = [
+        np.maximum(column - knot, 0.0)
+        for column in curved
+        for knot in np.unique(np.quantile(column, BENDS))
+    ]
+    products = [one * other for one, other in combinations(scaled.T, 2)]
+    for extra in (bends, products):
+        if extra and len(given) >= PER_EXTRA * (found.shape[1] + len(extra) + wide):
+            found = np.column_stack([found, *extra])
+    return found
 
 
 def _residuals(values: Array, given: Array) -> Array:

@@ -222,6 +222,9 @@ def _rest(parts: dict[str, Any]) -> Iterator[str]:
         yield "# declarations = [{path = 'spurious', by = '...', because = '...'}]"
         yield "[[questions]]\nask = 'necessity'\nallowed = []\nmargin = 0.02"
     yield "\n# Other questions: counterfactual_fairness, situations, invariance, screens."
+    yield "\n# How strong must a hidden common cause be to change a verdict? The band is for these"
+    yield "# shares; benchmarks leave out the confounders in turn, which takes a while with models."
+    yield "[sensitivity]\noutcome_share = 0.05\ngroup_share = 0.05\nbenchmarks = true"
     yield "\n[settings]\nlevel = 0.95\nseed = 0"
     yield "# People of smaller groups are never listed one by one.\nsmallest = 10"
 

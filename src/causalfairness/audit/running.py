@@ -11,11 +11,13 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.hidden_causes.asking import not_about
+from causalfairness.audit.hidden_causes.words import NO_BOUND
 from causalfairness.audit.record import SCHEMA, record_of, versions
 from causalfairness.audit.register import independences
 from causalfairness.audit.result import AuditResult
@@ -82,7 +84,7 @@ class _Run:
 def identity_of(study: Study) -> Kept:
     """On what does every answer depend, besides its question?"""
     told = study.audit.to_dict()
-    parts = ("roles", "predictor", "estimator", "settings")
+    parts = ("roles", "predictor", "estimator", "sensitivity", "settings")
     return {
         "schema": SCHEMA,
         "versions": versions(),
@@ -103,6 +105,8 @@ def answer_of(study: Study, unit: Unit) -> Kept:
             found, refused = unit.ask(study, unit.question, unit.model), None
         except CausalFairnessError as error:
             found, refused = Answer(sentences=()), error
+    if refused is None and unit.kind in NO_BOUND and study.audit.sensitivity.ask:
+        found = replace(found, sensitivity=not_about(NO_BOUND[unit.kind]))
     said = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in heard)
     return {
         "title": unit.title,

@@ -28,6 +28,7 @@ from causalfairness.audit.sections import (
     Groups,
     PredictorChoice,
     Roles,
+    SensitivityChoice,
     Settings,
     not_loaded,
 )
@@ -72,6 +73,7 @@ class Audit(BaseModel):
         tuple[Question, ...], Field(max_length=200, description="a list of tables with ask")
     ] = ()
     estimator: Annotated[EstimatorChoice, Field(description="a table")] = EstimatorChoice()
+    sensitivity: Annotated[SensitivityChoice, Field(description="a table")] = SensitivityChoice()
     settings: Annotated[Settings, Field(description="a table")] = Settings()
     notes: Annotated[Texts, Field(description="a list of texts, each once")] = ()
     _beside: Path | None = PrivateAttr(default=None)

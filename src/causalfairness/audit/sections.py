@@ -1,4 +1,4 @@
-"""Which sections does an audit have? Data, roles, groups, predictor, estimator, settings.
+"""Which sections does an audit have? Data, roles, groups, predictor, estimator, settings and more.
 
 Each is checked on its own, so that all that is wrong with a file is found at once.
 """
@@ -182,6 +182,32 @@ class EstimatorChoice(BaseModel):
     repeats: Annotated[
         Whole, Field(ge=1, le=100, description="a whole number from 1 to 100; for doubly_robust")
     ] = 1
+
+
+SHARE = "a share, 0 or more and below 1, such as 0.05"
+Share = Annotated[Number, Field(ge=0, lt=1, description=SHARE)]
+
+
+class SensitivityChoice(BaseModel):
+    """Is it asked how strong a hidden common cause would have to be, and which one is stated?
+
+    `outcome_share` and `group_share` are the strength whose band is shown; `benchmarks` leave out
+    the confounders one by one, at most so many of them.
+    """
+
+    model_config = CLOSED
+    ask: Annotated[Truth, Field(description="true or false")] = True
+    outcome_share: Share = 0.05
+    group_share: Share = 0.05
+    benchmarks: Annotated[Truth, Field(description="true or false")] = True
+    most: Annotated[
+        Whole,
+        Field(
+            ge=0,
+            le=1000,
+            description="a whole number from 0 to 1000: how many confounders are left out in turn",
+        ),
+    ] = 5
 
 
 class Settings(BaseModel):

@@ -47,6 +47,7 @@ class Study:
     predictor: Predictor | None
     decision: str | None  # the column of decisions by a threshold, if there is one
     workers: int
+    left_out: dict[Any, Any] = field(default_factory=dict)  # what was learned without confounders
     _fitted: dict[str, StructuralCausalModel] = field(default_factory=dict)
 
     @property

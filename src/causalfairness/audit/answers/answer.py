@@ -30,6 +30,7 @@ class Answer:
     effects: Sequence[Record] = ()
     verdict: str | None = None
     judgment: Record | None = None
+    sensitivity: Record | None = None  # to hidden common causes
     details: Record = field(default_factory=dict)
     diagnostics: Sequence[Record] = ()
     assumptions: Sequence[str] = ()
@@ -43,6 +44,7 @@ class Answer:
             "effects": plain(self.effects),
             "verdict": self.verdict,
             "judgment": plain(self.judgment),
+            "sensitivity": plain(self.sensitivity),
             "details": plain(self.details),
             "diagnostics": plain(self.diagnostics),
             "assumptions": list(dict.fromkeys(self.assumptions)),

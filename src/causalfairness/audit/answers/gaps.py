@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer, judged
+from causalfairness.audit.hidden_causes.asking import about_gap, about_groups
 from causalfairness.audit.plain import diagnosis, effect_record
 from causalfairness.audit.questions import Disparity, ErrorRates
 from causalfairness.audit.study import Study
@@ -29,15 +31,18 @@ def asked_of(study: Study, question: Any) -> Any:
 
 def disparity(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """How much of the gap between two groups is direct, indirect or spurious?"""
+    of = asked_of(study, question)
+    estimator = _estimator(study, of)
     found = decompose_disparity(
         study.data,
         model,
-        of=asked_of(study, question),
-        estimator=_estimator(study, asked_of(study, question)),
+        of=of,
+        estimator=estimator,
         convention=question.convention,
         **study.usual,
     )
-    return _answer(study, question, found, {})
+    hidden = about_gap(study, found, question, (model, of, estimator))
+    return replace(_answer(study, question, found, {}), sensitivity=hidden)
 
 
 def error_rate(
@@ -58,7 +63,8 @@ def error_rate(
         "audited": effect_record(found.audited, study.audit.settings.level),
         "comparison_model": found.comparison_model,
     }
-    return _answer(study, question, found, more)
+    hidden = about_gap(study, found.decomposition, question, None)
+    return replace(_answer(study, question, found, more), sensitivity=hidden)
 
 
 def each_group(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
@@ -77,6 +83,7 @@ def each_group(study: Study, question: Disparity, model: StandardFairnessModel) 
         sentences=[f"{each.comparison}: {each.sentences(level)[0]}" for each in groups],
         table=found.table(level).to_records(),
         effects=found.table(level).to_records(),
+        sensitivity=about_groups(study, {each.comparison: each for each in groups}),
         details={
             "groups": [_parts(each, level) for each in groups],
             "refused": [
@@ -106,6 +113,7 @@ def attributes(study: Study, question: Disparity, model: StandardFairnessModel) 
         sentences=found.sentences(level),
         table=found.table(level).to_records(),
         effects=found.table(level).to_records(),
+        sensitivity=about_groups(study, found.by_attribute),
         details={
             "attributes": {name: _parts(one, level) for name, one in found.by_attribute.items()},
             "refused": found.refused,

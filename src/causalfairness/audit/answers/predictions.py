@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from causalfairness.audit.answers.answer import Answer, Judged, judged
+from causalfairness.audit.hidden_causes.asking import about_necessity
 from causalfairness.audit.plain import diagnosis
 from causalfairness.audit.questions import (
     InvarianceQuestion,
@@ -89,6 +90,7 @@ def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -
         effects=report.effects().to_records(),
         verdict=report.verdict,
         judgment={"margin": report.margin, "level": report.level, "paths": told["paths"]},
+        sensitivity=about_necessity(study, report, model),
         details={
             **{name: told[name] for name in ("what", "reference", "comparison", "allowed")},
             "declarations": told["declarations"],

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from causalfairness.effects import Diagnostics, Effect
+from causalfairness.effects import Diagnostics, Effect, Estimate
 from causalfairness.effects.contrasts import PARTS
 from causalfairness.effects.world_means import WorldMeans
 from causalfairness.estimators.joint import Both
@@ -58,6 +58,7 @@ class Findings:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
     in_points: bool  # whether outcome and prediction are shares, to be read in percent
+    estimates: tuple[Estimate, ...] = ()  # of outcome and prediction, where world means were made
 
 
 def three_paths(both: Both, model: StandardFairnessModel) -> Findings:
@@ -86,6 +87,7 @@ def three_paths(both: Both, model: StandardFairnessModel) -> Findings:
         assumptions=tuple(dict.fromkeys(line for each in told for line in each.assumptions)),
         notes=tuple(dict.fromkeys(line for each in told for line in each.notes)),
         in_points=all(map(_are_shares, (outcome, prediction))),
+        estimates=estimates,
     )
 
 
