@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import causalfairness as cf
@@ -304,3 +305,17 @@ def test_warnings_are_kept_and_do_not_escape(data, monkeypatch):
     said = "RuntimeWarning: something odd"
     assert record["answers"][0]["warnings"] == [said]
     assert record["warnings"][0]["warning"] == said
+
+
+def test_an_intersection_is_told_the_other_group_and_nobody_else_is():
+    data = people(900, frame="pandas")
+    data["sex"] = np.where(np.arange(900) % 3 == 0, "woman", "man")
+    pair = {"reference": ["blue", "man"], "comparison": ["blue", "woman"]}
+    roles = PREDICTED | {"protected": ["group", "sex"]} | pair
+    asked = [{"ask": "counterfactual_fairness"}]
+    answer = study(roles=roles, questions=asked).run(data).record["answers"][0]
+    of_blue = (data["group"] == "blue").to_numpy()
+    told = [group for group in answer["details"]["groups"] if "woman" in group["group"]]
+    assert [group["people"] for group in told] == [(of_blue & (data["sex"] == "woman")).sum()]
+    assert sum(group["people"] for group in answer["details"]["groups"]) == of_blue.sum()
+    assert any("only people of the two groups" in note for note in answer["notes"])

@@ -25,7 +25,7 @@ from causalfairness.tables import Column, add_column, only_rows, open_table
 from causalfairness.tables.columns import column_of
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.frames import frame_rows
-from causalfairness.tables.groups import members
+from causalfairness.tables.groups import NEITHER, label_groups, members
 from causalfairness.tables.source import check_columns, open_frame
 
 BUNDLED = "dataset:"
@@ -166,6 +166,16 @@ class Study:
         return CausalGraph.from_edges(
             [*arrows, *product(parents, (target,))], hidden, (*used, target)
         )
+
+
+def two_groups(data: Any, model: StandardFairnessModel) -> tuple[Any, list[str]]:
+    """Which rows are of the two groups that are compared, and of which group is each?"""
+    rows = frame_rows(data, model.protected_columns)
+    groups, group = label_groups([rows.read(name) for name in model.protected_columns])
+    role = members(groups, model)[group]
+    inside = np.flatnonzero(role != NEITHER)
+    names = (model.reference_label, model.comparison_label)
+    return only_rows(data, inside), [names[each] for each in role[inside]]
 
 
 def prepare(audit: Audit, data: Any, *, trust: bool, workers: int) -> Study:

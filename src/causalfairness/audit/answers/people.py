@@ -15,7 +15,7 @@ from causalfairness.audit.answers.answer import Answer, judged
 from causalfairness.audit.answers.gaps import asked_of
 from causalfairness.audit.plain import plain
 from causalfairness.audit.questions import CounterfactualFairnessQuestion, SituationsQuestion
-from causalfairness.audit.study import Study
+from causalfairness.audit.study import Study, two_groups
 from causalfairness.errors import InterventionError, RoleError, SituationError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.individuals import (
@@ -35,6 +35,7 @@ COLUMN_MODEL = (
     "the model itself is not at hand: what it would have said in the other world is told by a "
     "mechanism that was fitted to its column {column!r}"
 )
+ONLY_THESE = "only people of the two groups are asked about, not those of other combinations"
 
 
 def shifts(
@@ -44,6 +45,9 @@ def shifts(
     settings, column = study.audit.settings, model.prediction_column
     scm = study.structural_model(column)
     data, said = study.complete(scm.graph.nodes)
+    if question.do is None and len(model.protected_columns) > 1:
+        data, _ = two_groups(data, model)  # others share a value with them, and would be told too
+        said = (*said, ONLY_THESE)
     if study.predictor is None:
         data = only_columns(data, scm.graph.nodes)
     found = counterfactual_fairness(

@@ -6,8 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from causalfairness.audit.answers.answer import Answer, Judged, judged
 from causalfairness.audit.hidden_causes.asking import about_necessity
 from causalfairness.audit.plain import diagnosis
@@ -16,7 +14,7 @@ from causalfairness.audit.questions import (
     Necessity,
     PredictiveParityQuestion,
 )
-from causalfairness.audit.study import Study
+from causalfairness.audit.study import Study, two_groups
 from causalfairness.errors import InvarianceError
 from causalfairness.estimators.fills import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
@@ -27,9 +25,8 @@ from causalfairness.parity import (
     check_business_necessity,
     decompose_predictive_parity,
 )
-from causalfairness.tables import only_columns, only_rows
+from causalfairness.tables import only_columns
 from causalfairness.tables.frames import frame_rows
-from causalfairness.tables.groups import NEITHER, label_groups, members
 from causalfairness.tables.target import target_of
 
 
@@ -114,7 +111,7 @@ def invariance(study: Study, question: InvarianceQuestion, model: StandardFairne
     used = (*model.protected_columns, *features)
     score = () if model.prediction_column is None else (model.prediction_column,)
     complete, said = study.complete((*used, *score))
-    inside, labels = _two_groups(complete, model)
+    inside, labels = two_groups(complete, model)
     found = invariance_test(
         _scores(inside, model),
         labels,
@@ -136,16 +133,6 @@ def invariance(study: Study, question: InvarianceQuestion, model: StandardFairne
         assumptions=named.assumptions,
         notes=(*named.notes, *said),
     )
-
-
-def _two_groups(data: Any, model: StandardFairnessModel) -> tuple[Any, list[str]]:
-    """The rows of the two groups, and the name of each row's group."""
-    rows = frame_rows(data, model.protected_columns)
-    groups, group = label_groups([rows.read(name) for name in model.protected_columns])
-    role = members(groups, model)[group]
-    inside = np.flatnonzero(role != NEITHER)
-    names = (model.reference_label, model.comparison_label)
-    return only_rows(data, inside), [names[each] for each in role[inside]]
 
 
 def _scores(data: Any, model: StandardFairnessModel) -> Any:
