@@ -31,8 +31,8 @@ HOW = (
     "assumptions below. Lines open a dossier where there is one."
 )
 CHANCE = (
-    "So many people are tested at once that chance alone finds some: look at the last column, "
-    "which allows for their number."
+    "So many people are tested at once that chance alone finds some. The numbers under 'allowing "
+    "for all tests' allow for that."
 )
 
 
