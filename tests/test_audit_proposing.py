@@ -57,6 +57,18 @@ def test_every_guess_has_its_reason():
     assert text.count("#") > 15
 
 
+def test_lines_that_are_proposed_as_comments_may_be_used(tmp_path):
+    data = people(200, frame="pandas")
+    data["weight"] = 1.0 + data["c1"] / 10
+    text = propose(pa.Table.from_pandas(data))
+    used = text.replace("# weights = ", "weights = ")
+    used = used.replace("# declarations = ", "declarations = ")
+    assert used.count("\nweights = ") == used.count("\ndeclarations = ") == 1
+    audit = read(used.replace("allowed = []\n", ""), tmp_path)
+    assert audit.roles.weights == "weight"
+    assert next(each for each in audit.asked if each.ask == "necessity").declarations
+
+
 def test_missing_values_are_seen(tmp_path):
     data = people(400, frame="pandas").rename(columns={"group": "sex"})
     data.loc[:9, "c1"] = None

@@ -85,6 +85,18 @@ def test_several_given_columns_of_mixed_types_are_allowed_for():
     assert tied.p_value < 1e-6
 
 
+def test_a_curve_of_its_own_in_each_group_is_allowed_for():
+    """x and w both bend with c, in one group only: given group and c they are independent."""
+    draws, rejected = 150, 0
+    for rng in np.random.default_rng(5).spawn(draws):
+        a, c = rng.integers(0, 2, 1_000), rng.normal(size=1_000)
+        x, w = (0.5 * a * c**2 + rng.normal(size=1_000) for _ in range(2))
+        data = columns(a=(a, ("n", "y")), c=c, x=x, w=w)
+        rejected += checked(Independence("x", "w", ("a", "c")), data).p_value <= 0.05
+    _, most = fewest_and_most_hits(draws, 1, level=0.05)
+    assert rejected <= most
+
+
 def test_of_many_true_independences_hardly_one_is_ever_rejected():
     """Ten at once, adjusted: one in twenty draws has a false rejection, not one in two."""
     draws, false = 200, 0

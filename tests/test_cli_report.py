@@ -107,3 +107,11 @@ def test_results_and_records_are_written_in_every_format(result, tmp_path):
         assert json.loads(path.read_text("utf-8")) == result.record
         assert report.write_html(given, tmp_path / "a.html").is_file()
         assert report.write_markdown(given, tmp_path / "a.md").is_file()
+
+
+@pytest.mark.parametrize("option", ["--record", "--report"])
+def test_a_folder_in_the_way_is_found_before_anything_is_asked(tmp_path, option):
+    goal = tmp_path / ("goal.json" if option == "--record" else "goal.html")
+    goal.mkdir()
+    done = run("audit", "compas", option, goal, code=2)
+    assert "is a folder" in " ".join(done.output.split())

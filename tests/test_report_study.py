@@ -305,3 +305,12 @@ def test_shifts_are_drawn_for_those_who_were_told_another_group(every):
     told = next(each for each in green if each["group"] == "green")
     assert list(bars.counts) == told["shifts"]["counts"]
     assert sum(bars.counts) == told["people"]
+
+
+@pytest.mark.parametrize(("sided", "level"), [("one", "90%"), ("two", "95%")])
+def test_an_interval_is_called_by_how_often_both_its_ends_hold(every, sided, level):
+    record = answer(every, "situations")
+    record["question"]["sided"] = sided
+    tables = of_kind(section(report.study_page(every), "individuals"), b.Table)
+    titles = [column.title for table in tables for column in table.columns]
+    assert f"{level} interval, from" in titles

@@ -73,6 +73,10 @@ class OverlapError(CausalFairnessError):
     """Some people have (almost) no counterpart in the other group."""
 
 
+class SmallGroupError(OverlapError):
+    """A group has too few people to stand in for others, however well they overlap."""
+
+
 class EmptyCellsError(OverlapError):
     """Combinations of mediators and confounders are seen in one group only."""
 

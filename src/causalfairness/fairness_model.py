@@ -222,7 +222,10 @@ class StandardFairnessModel:
         """
         if value is None:
             return EVERYONE_ELSE
-        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        values = value if isinstance(value, tuple) else (value,)
+        return ", ".join(
+            f"{each:.15g}" if isinstance(each, float | bool) else str(each) for each in values
+        )
 
     def describe(self) -> str:
         """What does the model say, in plain words? A few lines of text.

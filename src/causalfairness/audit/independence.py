@@ -1,8 +1,9 @@
 """Do two columns carry information about each other, once others are known?
 
-Both are regressed on the columns given (with squares, bends and products of them, as far as there
-are people to learn these from), and the products of their residuals should have mean zero (the
-generalized covariance measure of Shah and Peters, 2020):
+Both are regressed on the columns given (with squares, bends and products of them, and with curves
+of their own for each of two groups, as far as there are people to learn these from), and the
+products of their residuals should have mean zero (the generalized covariance measure of Shah and
+Peters, 2020):
 
     statistic = n m' S^+ m,   m and S mean and covariance of the products,
 
@@ -116,14 +117,18 @@ def _terms(given: Array, wide: int) -> Array:
         return found
     scaled = (moving - moving.mean(axis=0)) / moving.std(axis=0)
     curved = [column for column in scaled.T if len(np.unique(column)) > 2]
-    found = np.column_stack([found, scaled, *(column**2 for column in curved)])
+    squares = [column**2 for column in curved]
+    found = np.column_stack([found, scaled, *squares])
     bends = [
         np.maximum(column - knot, 0.0)
         for column in curved
         for knot in np.unique(np.quantile(column, BENDS))
     ]
     products = [one * other for one, other in combinations(scaled.T, 2)]
-    for extra in (bends, products):
+    flags = [column for column in scaled.T if len(np.unique(column)) == 2]
+    apart = [flag * curve for flag in flags for curve in (*squares, *bends)]
+    triples = [one * two * three for one, two, three in combinations(scaled.T, 3)]
+    for extra in (bends, products, apart, triples):
         if extra and len(given) >= PER_EXTRA * (found.shape[1] + len(extra) + wide):
             found = np.column_stack([found, *extra])
     return found

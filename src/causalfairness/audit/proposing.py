@@ -103,7 +103,7 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     yield "# What happens to rows with missing values: refuse, drop (they are counted) or category."
     yield f"missing = {quoted('drop' if any(each.missing for each in seen) else 'refuse')}"
     yield "\n[roles]"
-    yield from _guessed("protected", [protected], parts["protected"])
+    yield from _guessed([protected], parts["protected"])
     yield f"protected = {quoted(protected.name)}"
     values = [_typed(value) for value in protected.values]
     yield "# Effects are a change from the reference group (here the largest) to the comparison."
@@ -120,10 +120,10 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     if (good := _label(outcome)) is not None:
         yield "# The value that counts as 1."
         yield f"outcome_value = {quoted(good)}"
-    yield from _prediction(parts["prediction"])
     if parts["weights"] is not None:
         yield "# How much a row counts, if that is what it says."
         yield f"# weights = {quoted(parts['weights'].name)}"
+    yield from _prediction(parts["prediction"])
     yield from _rest(parts)
 
 
@@ -175,9 +175,10 @@ def _is_feature(seen: Seen) -> bool:
     return seen.column.is_number or len(seen.values) <= FEW
 
 
-def _guessed(role: str, chosen: Sequence[Seen], others: Sequence[Seen]) -> Iterator[str]:
+def _guessed(chosen: Sequence[Seen], others: Sequence[Seen]) -> Iterator[str]:
     for each in chosen:
-        yield f"# Guessed from its name: {quoted(each.name)} has {each.described()}."
+        why = "from its name" if each.looks_like(PROTECTED) else "since it has few values"
+        yield f"# Guessed {why}: {quoted(each.name)} has {each.described()}."
     rest = [quoted(each.name) for each in others if each not in chosen]
     if rest:
         yield f"# Other columns that sound like it: {', '.join(rest[:LISTED])}."
@@ -218,9 +219,10 @@ def _rest(parts: dict[str, Any]) -> Iterator[str]:
     if parts["prediction"] is not None and parts["outcome"] is not None:
         yield "\n[[questions]]\nask = 'error_rates'\nrates = ['fpr', 'fnr']"
         yield "\n[[questions]]\nask = 'predictive_parity'"
-        yield "\n# Which paths may the prediction use? Say who declared it, and why:"
+        yield "\n[[questions]]\nask = 'necessity'\nmargin = 0.02"
+        yield "# Which paths may the prediction use? None, or say who declared it, and why:"
+        yield "allowed = []"
         yield "# declarations = [{path = 'spurious', by = '...', because = '...'}]"
-        yield "[[questions]]\nask = 'necessity'\nallowed = []\nmargin = 0.02"
     yield "\n# Other questions: counterfactual_fairness, situations, invariance, screens."
     yield "\n# How strong must a hidden common cause be to change a verdict? The band is for these"
     yield "# shares; benchmarks leave out the confounders in turn, which takes a while with models."

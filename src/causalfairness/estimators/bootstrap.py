@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Effect, WorldMeans
-from causalfairness.errors import OverlapError
+from causalfairness.errors import SmallGroupError
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.inference import run_all
 from causalfairness.tables import RowPair
@@ -49,7 +49,7 @@ def check_sizes(pair: RowPair) -> None:
     rows = np.bincount(pair.group[pair.weights > 0], minlength=2)
     for role, name in enumerate(("reference", "comparison")):
         if rows[role] < FEWEST_ROWS:
-            raise OverlapError(
+            raise SmallGroupError(
                 f"the {name} group has only {rows[role]} rows, too few to imagine others drawn in "
                 f"their place; at least {FEWEST_ROWS} are needed"
             )

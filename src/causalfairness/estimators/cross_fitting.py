@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import LearnerLoss
-from causalfairness.errors import OverlapError
+from causalfairness.errors import SmallGroupError
 from causalfairness.estimators.learners import (
     Learner,
     fit,
@@ -68,7 +68,7 @@ def assign_folds(group: NDArray[np.int8], folds: int, rng: np.random.Generator) 
     for g in (0, 1):
         inside = np.flatnonzero(group == g)
         if len(inside) < FEWEST_ROWS_PER_FOLD * folds:
-            raise OverlapError(
+            raise SmallGroupError(
                 f"the {('reference', 'comparison')[g]} group has {len(inside)} rows, too few for "
                 f"{folds} folds; it needs at least {FEWEST_ROWS_PER_FOLD * folds}"
             )

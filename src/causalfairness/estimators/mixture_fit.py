@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import EmptyCellsError, OverlapError
+from causalfairness.errors import EmptyCellsError, SmallGroupError
 from causalfairness.estimators.gaussian_mixture import (
     bayesian_criterion,
     climb,
@@ -193,7 +193,7 @@ def _searches(
     d, rows = len(arranged.ridge), sum(len(cell.rows) for cell in cells)
     needed = ROWS_PER_MEAN * (d + 1) + len(cells) - 1
     if rows < needed:
-        raise OverlapError(
+        raise SmallGroupError(
             f"the {ROLES[group]} group has {rows:,} rows in {len(cells):,} strata, too few for the "
             f"covariance of {d} columns; at least {needed:,} are needed"
         )

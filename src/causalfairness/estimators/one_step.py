@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects.second_moments import SecondMoments, StageArrays, second_moments
 from causalfairness.effects.world_means import pool
-from causalfairness.errors import OverlapError
+from causalfairness.errors import OverlapError, SmallGroupError
 from causalfairness.estimators.learners import FLOOR
 from causalfairness.estimators.nuisance import Nuisance, Sample
 
@@ -241,7 +241,7 @@ def refuse_if_strained(strain: Strain, guard: Guard) -> None:
     """Is too much asked of a group's rows?"""
     own, other = ("reference", "comparison") if strain.group == 0 else ("comparison", "reference")
     if strain.rows < guard.least_effective:
-        raise OverlapError(
+        raise SmallGroupError(
             f"the {own} group has only {strain.rows} rows, too few to be weighted; at least "
             f"{guard.least_effective:g} are needed"
         )

@@ -89,7 +89,7 @@ def read_group(group: Any) -> tuple[tuple[str, ...], Codes]:
     check_known(column)
     found = column.levels()
     levels = tuple(
-        f"{value:g}" if isinstance(value, float) else str(value) for value in found.values
+        f"{value:.15g}" if isinstance(value, float) else str(value) for value in found.values
     )
     if len(levels) > MOST_GROUPS:
         raise InvarianceError(

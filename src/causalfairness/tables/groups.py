@@ -136,7 +136,7 @@ def shown(label: Iterable[Value]) -> str:
 
 def shown_value(value: Value) -> str:
     """How is one value written for people? Whole numbers without a decimal point."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _not_found(

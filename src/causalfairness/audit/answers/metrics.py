@@ -6,23 +6,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from causalfairness.audit.answers.answer import Answer
 from causalfairness.audit.questions import GroupMetricsQuestion, ScreensQuestion
 from causalfairness.audit.study import Study
-from causalfairness.errors import OutcomeError
+from causalfairness.errors import OutcomeError, TooFewRowsError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity import group_metrics, screens
 from causalfairness.parity.metrics.table import MetricTable
-from causalfairness.parity.metrics.words import CAUTION
-from causalfairness.tables import RowAccount
+from causalfairness.parity.metrics.words import GROUPS_DIFFER
+from causalfairness.tables import RowAccount, only_rows
+from causalfairness.tables.frames import frame_rows
+from causalfairness.tables.groups import NEITHER, label_groups, members
 
 
 def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnessModel) -> Answer:
     """Do groups fare differently, by the plain metrics that people expect?"""
     settings, choice = study.audit.settings, study.audit.predictor
     known = study.predictor is None and study.decision is not None
+    data, said = _large_groups(study, model)
     found = group_metrics(
-        study.data,
+        data,
         model,
         threshold=choice.threshold if known or study.predictor is not None else None,
         favorable=choice.favorable,
@@ -47,7 +52,7 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
         },
         diagnostics=[_rows(found.account)],
         assumptions=(),
-        notes=found.notes,
+        notes=(*found.notes, *said),
     )
 
 
@@ -72,7 +77,7 @@ def screening(study: Study, question: ScreensQuestion, model: StandardFairnessMo
         table=found.table().to_records(),
         details=found.to_dict(),
         diagnostics=[_rows(found.account)],
-        notes=(*found.notes, CAUTION),
+        notes=(*found.notes, GROUPS_DIFFER),
     )
 
 
@@ -80,6 +85,29 @@ def rule_of(study: Study, question: ScreensQuestion) -> Path | str:
     """Which rule is meant? A bundled one by its name, or a file, from the audit's folder on."""
     own = question.rule.endswith(".toml")
     return study.audit.beside / question.rule if own else question.rule
+
+
+def _large_groups(study: Study, model: StandardFairnessModel) -> tuple[Any, tuple[str, ...]]:
+    """The rows of groups that are not so small that a rate tells on single people."""
+    rows, smallest = frame_rows(study.data, model.protected_columns), study.audit.settings.smallest
+    columns = [rows.read(name) for name in model.protected_columns]
+    groups, group = label_groups(columns)
+    people = np.bincount(group, minlength=len(groups))
+    known = np.all([~column.is_missing for column in columns], axis=0)
+    few = np.flatnonzero(known & (people[group] < smallest))
+    if not len(few):
+        return study.data, ()
+    if (members(groups, model)[group[few]] != NEITHER).any():
+        raise TooFewRowsError(
+            f"a group that is compared has fewer than {smallest} people, and rates would tell on "
+            "each of them; lower settings.smallest to have them all the same"
+        )
+    several = len(np.unique(group[few]))
+    said = (
+        f"{several:,} {'groups' if several > 1 else 'group'} of fewer than {smallest} people "
+        f"({len(few):,} in all) left out here: rates of so few would tell on each of them"
+    )
+    return only_rows(study.data, np.setdiff1d(np.arange(len(group)), few)), (said,)
 
 
 def _records(table: Callable[[], MetricTable]) -> Any:

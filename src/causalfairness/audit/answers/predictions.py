@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from causalfairness.audit.answers.answer import Answer, Judged, judged
 from causalfairness.audit.hidden_causes.asking import about_necessity
 from causalfairness.audit.plain import diagnosis
@@ -15,7 +17,7 @@ from causalfairness.audit.questions import (
     PredictiveParityQuestion,
 )
 from causalfairness.audit.study import Study, two_groups
-from causalfairness.errors import InvarianceError
+from causalfairness.errors import InvarianceError, OutcomeError
 from causalfairness.estimators.fills import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference.intervals import normal_reach
@@ -25,7 +27,7 @@ from causalfairness.parity import (
     check_business_necessity,
     decompose_predictive_parity,
 )
-from causalfairness.tables import only_columns
+from causalfairness.tables import Of, only_columns
 from causalfairness.tables.frames import frame_rows
 from causalfairness.tables.target import target_of
 
@@ -70,6 +72,8 @@ def predictive_parity(
 
 def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -> Answer:
     """Does the predictor use only the paths it may, and those as the world does?"""
+    if question.allowed or question.declarations:
+        _check_one_scale(study, model)
     declared = [Declaration(one.path, one.by, one.because, one.on) for one in question.declarations]
     report = check_business_necessity(
         study.data,
@@ -97,6 +101,29 @@ def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -
         assumptions=report.assumptions,
         notes=report.notes,
     )
+
+
+def _check_one_scale(study: Study, model: StandardFairnessModel) -> None:
+    """Along an allowed path effects are held against each other: they must have one unit."""
+    if model.prediction_column is None or model.outcome is None:
+        return
+    names = (model.outcome, model.prediction_column)
+    rows = frame_rows(study.data, names)
+    sides: tuple[Of, ...] = ("outcome", "prediction")
+    read = [
+        np.asarray(target_of(model, of).read(rows.read(name)))
+        for of, name in zip(sides, names, strict=True)
+    ]
+    yes_or_no = [bool(np.isin(values[~np.isnan(values)], (0, 1)).all()) for values in read]
+    beyond = [bool((values < 0).any() or (values > 1).any()) for values in read]
+    for one, other in ((0, 1), (1, 0)):
+        if yes_or_no[one] and beyond[other]:
+            raise OutcomeError(
+                f"{names[one]!r} is yes or no and {names[other]!r} reaches from "
+                f"{np.nanmin(read[other]):g} to {np.nanmax(read[other]):g}: their effects have no "
+                "common unit, and along an allowed path one is held against the other. Bring both "
+                "to one scale (predictor.threshold makes decisions), or allow no path"
+            )
 
 
 def invariance(study: Study, question: InvarianceQuestion, model: StandardFairnessModel) -> Answer:

@@ -41,8 +41,8 @@ Told = dict[str, Any]
 Measured = Mapping[tuple[str, str], Strengths]  # by confounder and effect
 SIDES: tuple[Of, ...] = ("outcome", "prediction")
 BESIDES = (
-    "confounders were left out in turn for disparities and for business necessity only: there is "
-    "no such measure here"
+    "confounders were left out in turn for disparities and for business necessity only: error "
+    "rates and further groups have no such measure"
 )
 DIFFERENCE = (
     "along an allowed path the prediction's effect is held against the outcome's: a hidden cause "

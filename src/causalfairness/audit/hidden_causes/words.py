@@ -53,11 +53,20 @@ def about_verdict(verdict: str, share: float, nearest: tuple[str, float] | None,
         )
     if share >= 1:
         return f"{cause} could not change the verdict {verdict!r}, however strong."
-    measure = "" if nearest is None else f" ({nearest[1]:.2g} times as strong as {nearest[0]})"
+    measure = "" if nearest is None else f" ({times(nearest[1])} as strong as {nearest[0]})"
     return (
         f"{cause} would have to account for {percent(share)} {BOTH}{measure} to change the "
         f"verdict {verdict!r}."
     )
+
+
+def times(factor: float) -> str:
+    """How many times is it?
+
+    >>> times(0.357), times(3.04), times(950.2)
+    ('0.36 times', '3 times', '950 times')
+    """
+    return f"{factor:,.0f} times" if factor >= 10 else f"{factor:.2g} times"
 
 
 def about_effects(shown: Sequence[EffectSensitivity]) -> str:

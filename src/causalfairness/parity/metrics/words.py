@@ -53,9 +53,10 @@ SPOKEN = (
     "rmse",
     "calibration_error",
 )
+GROUPS_DIFFER = "These are plain comparisons of groups: they say that groups differ, not why."
 CAUTION = (
-    "These are plain comparisons of groups: they say that groups differ, not why. Small groups are "
-    "reported like all others: none was pooled or left out for its size."
+    f"{GROUPS_DIFFER} Small groups are reported like all others: none was pooled or left out for "
+    "its size."
 )
 SCREEN = "Four fifths is a screen: it says where to look, and is no verdict."
 LISTED = 6  # groups named one by one; more are counted

@@ -75,7 +75,7 @@ def _write(column: Column, cell: Cell, decimals: int) -> Written:
         return Written(f"{100 * cell:.1f}%", order)
     if column.kind == "p":
         return Written(format_p_value(cell), order)
-    return Written(f"{cell:,.{decimals}f}", order)
+    return Written(f"{cell:z,.{decimals}f}", order)
 
 
 def _decimals(cells: Sequence[Cell]) -> int:

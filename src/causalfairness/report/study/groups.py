@@ -48,7 +48,11 @@ def groups(reading: Reading) -> Section | None:
             elif kind == "attributes":
                 parts += _attributes(answer, reading.level)
             else:
-                parts += (metrics if kind == "group_metrics" else screen)(answer, reading.level)
+                parts += (
+                    metrics(answer, reading.level, reading.smallest)
+                    if kind == "group_metrics"
+                    else screen(answer, reading.level)
+                )
         blocks.append(Part(opening(_title(answer, reading)), tuple(parts)))
     return Section("groups", "Groups and intersections", tuple(blocks))
 

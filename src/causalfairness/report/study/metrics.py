@@ -33,7 +33,7 @@ ABOUT = {
 }
 
 
-def metrics(answer: Told, level: float) -> list[Block]:
+def metrics(answer: Told, level: float, smallest: int) -> list[Block]:
     """Do groups fare differently, by the plain metrics that people expect?"""
     rows, details = answer["table"].rows, answer["details"]
     found = [*dict.fromkeys(row["metric"].text for row in rows)]
@@ -49,7 +49,9 @@ def metrics(answer: Told, level: float) -> list[Block]:
     if details["gaps"]:
         blocks.append(Folded("Differences to the reference group", (_gaps(details, level),)))
     if details["calibration"]:
-        blocks.append(Folded("How often what was predicted came true", (_calibration(details),)))
+        blocks.append(
+            Folded("How often what was predicted came true", (_calibration(details, smallest),))
+        )
     return [*blocks, *remarks(answer)]
 
 
@@ -134,9 +136,18 @@ def _four_fifths(screened: Told) -> Table:
     return Table("A screen: it says where to look, and is no verdict", columns, lines)
 
 
-def _calibration(details: Told) -> Table:
-    keys = ("group", "above", "up_to", "people", "mean_score", "observed_rate", "low", "high")
-    lines = tuple(tuple(row[key].cell for key in keys) for row in details["calibration"])
+def _calibration(details: Told, smallest: int) -> Table:
+    """Of bins with few people nothing but their number is told: one person's score and outcome
+    would stand there."""
+    told, hidden = (
+        ("group", "above", "up_to", "people"),
+        ("mean_score", "observed_rate", "low", "high"),
+    )
+    lines: list[tuple[Cell, ...]] = []
+    for row in details["calibration"]:
+        is_shown = row["people"].count >= smallest
+        about = [row[key].cell if is_shown else None for key in hidden]
+        lines.append((*(row[key].cell for key in told), *about))
     columns = (
         Column("group", "group"),
         Column("above", "score from", "number"),
@@ -147,7 +158,7 @@ def _calibration(details: Told) -> Table:
         Column("low", "interval, from", "share"),
         Column("high", "to", "share"),
     )
-    return Table("Outcomes by score", columns, lines, sortable=True, shown=SHOWN)
+    return Table("Outcomes by score", columns, tuple(lines), sortable=True, shown=SHOWN)
 
 
 def _division(part: Told, level: float) -> Table:
@@ -172,7 +183,7 @@ def _division(part: Told, level: float) -> Table:
 
 
 def _reading(row: Told) -> str:
-    said = [] if row["excluded"].value is not True else ["left out of the ratios for its size"]
+    said: list[str] = []  # that a category is excluded is in its remark
     if row.get("flagged").value is True:
         said.append("below the threshold of the rule")
     if row.get("interval_lies").value == "contains":

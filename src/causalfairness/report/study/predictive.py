@@ -42,22 +42,22 @@ def predictive(reading: Reading) -> Section | None:
         parts: list[Block] = [*judgments_of(answer)]
         if is_answered(answer):
             about = _parity if answer["kind"].value == "predictive_parity" else _necessity
-            parts += about(answer, reading.level)
+            parts += about(answer, reading)
         blocks.append(Part(opening(reading.called(answer["title"])), tuple(parts)))
     return Section("predictive", "What the prediction means, and what it may use", tuple(blocks))
 
 
-def _parity(answer: Told, level: float) -> list[Block]:
-    details = answer["details"]
+def _parity(answer: Told, reading: Reading) -> list[Block]:
+    level, smallest = reading.level, reading.smallest
     effects = [each for each in answer["effects"] if not _is_absolute(each)]
     rows = [row for each in effects if (row := _called(each)) is not None]
     blocks: list[Block] = [
         Sentences((PARITY,), quiet=True),
         said_of(answer),
-        *_drawn(details),
+        *_drawn(answer, smallest),
         *intervals("On average over all scores", rows, level=level, margin=margin_of(answer)),
         *unknown(effects),
-        Folded("Score by score", (_bins(answer, level),)),
+        Folded("Score by score", (_bins(answer, level, smallest),)),
     ]
     return [*blocks, *remarks(answer)]
 
@@ -70,16 +70,17 @@ def _called(effect: Told) -> Row | None:
     return row_of(effect, name=opening(part_called(effect["name"].text)))
 
 
-def _drawn(details: Told) -> list[Block]:
-    """Mean outcomes by score, group by group; bins without anyone are left out."""
-    curves = []
+def _drawn(answer: Told, smallest: int) -> list[Block]:
+    """Mean outcomes by score, group by group; bins with nobody, or with few, are left out."""
+    curves, details = [], answer["details"]
     for at, key in enumerate(("reference", "comparison")):
         scores = _numbers(details["mean_scores"], at)
         outcomes = _numbers(details["mean_outcomes"]["value"], at)
         points = [
             (score, outcome)
-            for score, outcome in zip(scores, outcomes, strict=False)
+            for score, outcome, row in zip(scores, outcomes, answer["table"].rows, strict=False)
             if score is not None and outcome is not None
+            if row[f"{key}_people"].count >= smallest
         ]
         if len(points) > 1:
             x, y = zip(*sorted(points), strict=True)
@@ -95,7 +96,7 @@ def _numbers(groups: Told, at: int) -> list[float | None]:
     return [each.number for each in by_group[at]] if at < len(by_group) else []
 
 
-def _bins(answer: Told, level: float) -> Table:
+def _bins(answer: Told, level: float, smallest: int) -> Table:
     details = answer["details"]
     groups = [details[key].text for key in ("reference", "comparison")]
     keys = (
@@ -109,7 +110,10 @@ def _bins(answer: Told, level: float) -> Table:
         "ppm_low",
         "ppm_high",
     )
-    lines = tuple(tuple(row[key].cell for key in keys) for row in answer["table"].rows)
+    lines = tuple(
+        tuple(None if _tells_on_few(row, key, smallest) else row[key].cell for key in keys)
+        for row in answer["table"].rows
+    )
     what = details["what"].text
     columns = (
         Column("from", f"{details['score'].text} from", "number"),
@@ -125,8 +129,14 @@ def _bins(answer: Told, level: float) -> Table:
     return Table("Outcomes at equal scores", columns, lines)
 
 
-def _necessity(answer: Told, level: float) -> list[Block]:
-    details = answer["details"]
+def _tells_on_few(row: Told, key: str, smallest: int) -> bool:
+    """Would this cell say what so few people had, alone or by the difference?"""
+    few = [side for side in ("reference", "comparison") if row[f"{side}_people"].count < smallest]
+    return bool(few) and (key.startswith("ppm") or any(key == f"{side}_outcome" for side in few))
+
+
+def _necessity(answer: Told, reading: Reading) -> list[Block]:
+    details, level = answer["details"], reading.level
     blocks: list[Block] = [
         Sentences((NECESSITY,), quiet=True),
         _paths(answer, level),

@@ -14,7 +14,9 @@ from causalfairness.report.study.words import full_stop, listed, opening
 MEANT = (
     "No data can show that nothing was left out. What can be told is how strong a cause that "
     "nobody recorded would have to be, to change what was found: which share it would have to "
-    "explain, both of the outcome and of who belongs to which group, beyond all that was recorded."
+    "account for, both of what is left unexplained of the outcome and of the weights that make the "
+    "groups alike. Verdicts come from one-sided tests: to change one takes somewhat more than for "
+    "an interval to reach the margin."
 )
 
 
@@ -29,10 +31,14 @@ def sensitivity(reading: Reading) -> list[Block]:
         _overview(bounded, reading),
         *(_about(answer, reading) for answer in bounded),
     ]
-    silent = [reading.called(each["title"]) for each in told if each not in bounded]
-    if silent:
-        said = full_stop(f"no such bound is known for {listed(silent)}")
-        blocks.append(Sentences((said,), quiet=True))
+    reasons: dict[str, list[str]] = {}
+    for each in told:
+        if each not in bounded:
+            why = each["sensitivity"].get("reason", "").text
+            reasons.setdefault(why, []).append(reading.called(each["title"]))
+    if reasons:
+        lines = [f"no such bound for {listed(names)}: {why}" for why, names in reasons.items()]
+        blocks.append(Sentences(tuple(map(full_stop, lines)), listed=True, quiet=True))
     notes = dict.fromkeys(
         line for answer in bounded for line in answer["sensitivity"].get("notes", []).texts
     )
@@ -56,6 +62,9 @@ def _about(answer: Told, reading: Reading) -> Folded:
         Sentences(found.get("sentences", []).texts, listed=True),
         _effects(found),
     ]
+    stories = [each.get("sentence", "").text for each in found.get("by_story", [])]
+    if any(stories):
+        blocks.insert(1, Sentences(tuple(filter(None, stories)), listed=True))
     if found.get("benchmarks"):
         blocks.append(_benchmarks(found["benchmarks"]))
     return Folded(opening(reading.called(answer["title"])), tuple(blocks))
@@ -81,7 +90,8 @@ def _effects(found: Told) -> Table:
     stated = ""
     if outcome is not None and group is not None:
         stated = (
-            f", if it explains {percent(outcome)} of the outcome and {percent(group)} of the group"
+            f", if it accounts for {percent(outcome)} of what is left unexplained and "
+            f"{percent(group)} of the weights"
         )
     return Table(f"What a hidden cause could do{stated}", columns, lines)
 

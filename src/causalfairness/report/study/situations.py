@@ -52,7 +52,7 @@ def situations(answer: Told, reading: Reading, place: str) -> list[Block]:
         Sentences((CHANCE, said), quiet=True),
     ]
     if shown:
-        blocks.append(_complainants(shown, keys, reading.level))
+        blocks.append(_complainants(shown, keys, _covering(answer, reading.level)))
     if cases:
         blocks.append(Dossiers(tuple(_dossier(case, keys[_who(case)], details) for case in cases)))
     blocks.append(Folded("In words", (said_of(answer),)))
@@ -102,6 +102,11 @@ def _summary(lines: Told, tau: float) -> Table:
         columns,
         tuple(tuple(line[key].cell for key in keys) for line in lines),
     )
+
+
+def _covering(answer: Told, level: float) -> float:
+    """How sure are both ends together? Of one-sided intervals each end has the level."""
+    return 2 * level - 1 if answer["question"].get("sided").value == "one" else level
 
 
 def _complainants(rows: Sequence[Told], keys: dict[tuple[str, int], str], level: float) -> Table:

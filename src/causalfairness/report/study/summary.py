@@ -124,11 +124,16 @@ def _judged(reading: Reading) -> str:
     if not titles:
         return "No verdict is given, since no question that sets a margin was answered."
     count = sum(map(len, titles.values()))
+    left = sum(
+        not is_answered(each) and each["question"].get("margin").value is not None
+        for each in reading.answers
+    )
+    rest = f"; {left} more with a margin could not be answered" if left else ""
     if count == 1:
         ((verdict, (title,)),) = titles.items()
         return (
             f"The one question judged by a margin, under the stated assumptions, is {verdict}, "
-            f"{MEANS[verdict]} ({title})."
+            f"{MEANS[verdict]} ({title}){rest}."
         )
     parts = [
         f"{len(titles[verdict])} {_are(titles[verdict])} {verdict}, {MEANS[verdict]} "
@@ -138,7 +143,7 @@ def _judged(reading: Reading) -> str:
     ]
     return (
         f"Of {counted(count, 'question')} judged by a margin, under the stated assumptions, "
-        f"{'; '.join(parts)}."
+        f"{'; '.join(parts)}{rest}."
     )
 
 

@@ -144,7 +144,7 @@ class Told:
         if isinstance(self.value, list):
             return ", ".join(each.shown for each in self)
         if isinstance(self.value, float) and self.number is not None:
-            return f"{self.sure:g}"
+            return f"{self.sure:.15g}"
         found = self.cell
         return "" if found is None else str(found)
 
