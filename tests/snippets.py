@@ -59,11 +59,12 @@ def run_page(page, folder):
         yield snippet, out.getvalue()
 
 
-def run_demo():
-    """What the demo prints on a page of 80 columns."""
+def run_demo(folder=None):
+    """What the demo prints on a page of 80 columns, but for where it writes."""
     page = Console(file=io.StringIO(), width=80)
-    demo.main(page)
-    lines = page.file.getvalue().strip("\n").splitlines()
+    demo.main(page, folder)
+    printed, _, _ = page.file.getvalue().partition("\nTo read, and to hand on:")
+    lines = printed.strip("\n").splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 

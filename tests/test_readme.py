@@ -2,6 +2,8 @@
 
 import re
 
+from audit_pages import SECTIONS
+from page_checks import axe_findings, sticking_out, thin_out
 from snippets import PROJECT, README, SIGNED, check_same, run_demo, run_page, shown_demo
 
 
@@ -14,8 +16,21 @@ def test_the_examples_run_and_print_what_is_shown(tmp_path):
     assert checked
 
 
-def test_the_demo_prints_what_is_shown():
-    check_same(run_demo(), shown_demo()[2], "the demo", numbers=SIGNED)
+def test_the_demo_prints_what_is_shown_and_its_report_opens_in_a_browser(tmp_path, visit):
+    check_same(run_demo(tmp_path), shown_demo()[2], "the demo", numbers=SIGNED)
+    page = visit(tmp_path / "report.html")
+    for key in SECTIONS:
+        assert page.locator(f"section#{key}").is_visible(), key
+    page.locator(".open-dossier").first.click()
+    assert page.locator("details.dossier[open]").count() == 1
+    table = page.locator("#individuals table[data-sortable]").first
+    rows = table.locator("tbody tr:visible")
+    before = rows.all_inner_texts()
+    table.get_by_role("button", name="row of the data").click()
+    assert rows.all_inner_texts() != before
+    assert sticking_out(page) == []
+    thin_out(page)
+    assert axe_findings(page) == []
 
 
 def test_every_file_that_is_linked_exists():
