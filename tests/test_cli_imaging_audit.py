@@ -1,8 +1,10 @@
 """Does `imaging audit` find what is there, resume, refuse bad input, and write a whole report?"""
 
 import base64
+import csv
 import io
 import json
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from causalfairness.cli import app
+from causalfairness.cli.imaging import audit as audit_command
 from causalfairness.imaging import folder_audit
 from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.classifiers import keeping
@@ -40,6 +43,10 @@ def blind(images):
     return torch.stack([torch.sin(9e3 * (place + 1) * key) for place in range(5)], 1)
 
 
+def alone(images):
+    return images.mean((1, 2, 3))
+
+
 def broken(images):
     return images[:, 7]
 
@@ -50,6 +57,14 @@ def silent(images):
 
 def short(images):
     return torch.zeros(3, 5)
+
+
+def wordy(images):
+    return ["high"] * len(images)
+
+
+def lost(images):
+    raise FileNotFoundError(2, "No such file or directory", "weights.bin")
 
 
 word = "not a function"
@@ -132,7 +147,99 @@ def test_dependence_that_is_there_is_found_and_none_where_there_is_none(home):
     assert all(row["agreement"] < 0.8 for row in record["rows"])
     none = flat(home.asked("blind").stdout)
     assert "are consistent with no dependence on the group" in none
-    assert "True only if" in none
+    assert "True only if - age, sex, scanner and findings explain" in none
+    assert "Notes - equal opportunity was not asked for cardiomegaly: 7 people of group 2" in none
+
+
+def test_notes_stand_under_their_own_heading(home):
+    said = home.asked("alone", code=1).stdout
+    head, notes = flat(said).split("Notes")
+    assert "True only if" in head
+    assert "equal opportunity was not asked" not in head
+    assert "equal opportunity was not asked" in notes
+    record = json.loads(home.asked("alone", "--json", code=1).stdout)
+    assert {row["opportunity_n"] for row in record["rows"]} == {None}
+    assert {row["opportunity_p_value"] for row in record["rows"]} == {None}
+
+
+def test_the_record_is_written_though_nobody_reads_what_is_printed(home, tmp_path, monkeypatch):
+    def closed(*_, **__):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(audit_command, "_show", closed)
+    goals = ("--record", tmp_path / "r.json", "--report", tmp_path / "r.html")
+    given = ("--classifier", "film_readers:leaning", "--trust", *goals)
+    CliRunner().invoke(app, _words(home, *given))
+    assert len(json.loads((tmp_path / "r.json").read_text("utf-8"))["rows"]) == 5
+    assert (tmp_path / "r.html").exists()
+
+
+# --- whose films are audited ----------------------------------------------------------------------
+
+
+def test_people_that_the_generator_learned_from_are_not_audited(home):
+    done = home.asked("leaning", "--part", "train", code=3)
+    assert "The generator learned from the people of the part 'train'" in flat(done.stderr)
+    assert "Audit another part, such as 'test'" in flat(done.stderr)
+
+
+def test_other_films_may_be_audited_whatever_their_part_is_called(home, tmp_path):
+    run("simulate", tmp_path / "new", "--people", 200, "--size", 32, "--strength", 2, "--seed", 5)
+    reader = ("--classifier", "film_readers:leaning", "--trust")
+    home.audit(*reader, "--part", "train", data=tmp_path / "new", code=1)
+
+
+def test_the_split_is_that_of_the_generator_whatever_the_seed_of_the_audit(home, tmp_path):
+    films, made = tmp_path / "films", tmp_path / "made"
+    shutil.copytree(home.place / "films", films)
+    rows = _table(films)
+    _write_table(films, [{k: v for k, v in row.items() if k != "split"} for row in rows])
+    given = ("--data", films, "--size", 32, "--to", made, "--generator", "gaussian")
+    run("train", *given, "--seed", 3)
+    learned = set(PlainFolder(films, size=32).split(seed=3)["train"].patients)
+    expected = PlainFolder(films, size=32).split(seed=3)["test"]
+    readers = {"bright": lambda images: images.mean((1, 2, 3))}
+    for seed in (0, 8):
+        audited = audit_folder(films, made, classifiers=readers, seed=seed).audit
+        assert np.array_equal(audited.generated.own, expected.parents.group.numpy())
+        assert audited.generated.original[:, 0, 0] == pytest.approx(
+            expected.images().mean((1, 2, 3)).double().numpy()
+        )
+    assert not learned & set(expected.patients)
+
+
+def test_one_film_of_each_person_is_audited_and_the_others_are_counted(home, tmp_path):
+    films = tmp_path / "films"
+    shutil.copytree(home.place / "films", films)
+    rows = _table(films)
+    people = [row for row in rows if row["split"] == "test"]
+    more = [row | {"image": f"again-{number}.png"} for number, row in enumerate(people[:25])]
+    for row, old in zip(more, people, strict=False):
+        shutil.copy(films / old["image"], films / row["image"])
+    _write_table(films, [*rows, *more])
+    readers = {"bright": lambda images: images.mean((1, 2, 3))}
+    found = audit_folder(films, home.place / "made", classifiers=readers)
+    data = found.record["data"]
+    assert data["images"] == data["people"] == len(people)
+    assert data["left_out"] == {"further films of a person": 25}
+    before = audit_folder(home.place / "films", home.place / "made", classifiers=readers)
+    assert np.array_equal(found.audit.log_p_value, before.audit.log_p_value)
+    assert before.record["data"]["left_out"] == {}
+
+
+def _table(folder):
+    with (folder / "radiographs.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _write_table(folder, rows):
+    with (folder / "radiographs.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+# --- what is written ------------------------------------------------------------------------------
 
 
 def test_the_record_is_that_of_the_library(home, tmp_path, monkeypatch):
@@ -256,6 +363,8 @@ def test_a_function_is_not_run_without_trust(home, tmp_path):
         ("broken", "the classifier 'film_readers:broken' failed on images of the shape (64, 1, 32"),
         ("silent", "returned a score that is not a number"),
         ("short", "returned the shape (3, 5) for 64 images"),
+        ("wordy", "film_readers:wordy returned list, no numbers"),
+        ("lost", "the classifier 'film_readers:lost' failed on images of the shape (64, 1, 32"),
         ("word", "is a str, no function"),
         ("absent", "cannot be loaded: AttributeError"),
     ],

@@ -22,8 +22,11 @@ from causalfairness.errors import (
 )
 from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.parents import FINDINGS
-from causalfairness.imaging.simulator import Simulator
+from causalfairness.imaging.quality import Judges, quality
+from causalfairness.imaging.readers import PlainFolder
+from causalfairness.imaging.simulator import Simulator, save_radiographs
 
+torch.set_num_threads(1)
 STRONG = Simulator(size=16, strength=2.0)
 
 
@@ -191,6 +194,17 @@ def test_what_was_found_can_be_written_and_read(found):
         found.table()["nothing"]
 
 
+def test_a_score_without_a_name_is_not_named(films, gaussian):
+    found, silent = (
+        imaging.audit(brightness, films, generator=by).sentences()[0] for by in (gaussian, Same())
+    )
+    assert "beyond age, sex, scanner and findings; the group moves them by about" in found
+    assert "root mean square (95% bounds" in found
+    for said in (found, silent):
+        assert "for score" not in said
+        assert "(score)" not in said
+
+
 def test_sentences_bound_what_was_not_found_and_judge_nobody(found, films):
     silent = imaging.audit(corners, films, generator=Same())
     words = " ".join([*found.sentences(), *silent.sentences()])
@@ -278,11 +292,13 @@ def test_kept_scores_of_something_else_are_refused(films, gaussian, tmp_path):
         (lambda x: brightness(x)[1:], r"classifier returned the shape \(63,\) for 64 images"),
         (lambda x: x, r"returned the shape \(64, 1, 16, 16\)"),
         (lambda x: brightness(x) / 0 * 0, "not a number for image 0"),
+        (lambda x: ["high"] * len(x), r"classifier returned list, no numbers \(.*\); expected a"),
+        (lambda x: None, "classifier returned NoneType, no numbers"),
         ({}, "there is no classifier"),
         ({"a": 3}, "a is int; a classifier is called"),
         ({"a": brightness, "b": corners}, r"different numbers of findings \(a 1, b 5\)"),
     ],
-    ids=["rows", "shape", "nan", "none", "number", "widths"],
+    ids=["rows", "shape", "nan", "text", "nothing", "none", "number", "widths"],
 )
 def test_a_classifier_that_cannot_be_asked_is_refused_by_name(films, reader, message):
     with pytest.raises(PredictorError, match=message):
@@ -302,8 +318,14 @@ def test_an_exception_of_a_classifier_or_generator_is_not_swallowed(films):
     [
         (lambda x: x[:, :, :8], r"made images of the shape \(64, 1, 8, 16\) under group 0"),
         (lambda x: x * float("nan"), "under group 0 that hold values which are not numbers"),
+        (
+            lambda x: x - 1,
+            r"the generator \(Broken\) made images under group 0 with values from -1 to -0\S*; "
+            "expected about 0 to 1: train it further",
+        ),
+        (lambda x: x + 0.9, r"under group 0 with values from \S+ to 1\.\d+; .* train it further"),
     ],
-    ids=["shape", "nan"],
+    ids=["shape", "nan", "low", "high"],
 )
 def test_a_generator_that_makes_no_images_is_refused(films, change, message):
     class Broken:
@@ -334,12 +356,58 @@ def test_images_and_people_must_fit(films):
         imaging.audit(brightness, films, generator=Same(), batch=0)
 
 
+def test_groups_are_called_by_their_names(films):
+    class High:
+        def counterfactual(self, images, parents, *, group):
+            return images + 2.0 * (group == 1)
+
+    groups = ["White", "Black", "Asian"]
+    with pytest.raises(ImageError, match="made images under group Black with values from 2"):
+        imaging.audit(brightness, films, generator=High(), groups=groups)
+    black = torch.where(films.parents.group == 1)[0]
+    few = films.take(torch.cat([torch.where(films.parents.group != 1)[0], black[:3]]))
+    with pytest.raises(TooFewRowsError, match="group Black has 3 images"):
+        imaging.audit(brightness, few, generator=Same(), groups=groups)
+    with pytest.raises(InvarianceError, match="everyone is of group Black"):
+        imaging.audit(brightness, films.take(black), generator=Same(), groups=groups)
+    # beyond a group and back again, images are looked at too
+
+    class Drifting:
+        def counterfactual(self, images, parents, *, group):
+            return images + (2.0 if torch.is_tensor(group) else 0.0)
+
+    with pytest.raises(ImageError, match="under another group and the own one again"):
+        imaging.audit(brightness, films, generator=Drifting())
+
+
+def test_a_quality_of_images_that_are_none_is_not_measured(films):
+    class High:
+        def counterfactual(self, images, parents, *, group):
+            return images + 2
+
+    judges = Judges(group=lambda x: x.flatten(1)[:, :3], others=lambda x: x.flatten(1)[:, :8])
+    told = (films.parents.group + 1) % 3
+    with pytest.raises(ImageError, match=r"\(High\) made images under the groups told with values"):
+        quality(High(), films.images(), films.parents, judges=judges, group=told)
+
+
+def test_several_films_of_a_person_are_refused(films, tmp_path):
+    save_radiographs(STRONG, tmp_path, people=60, seed=0)
+    one = PlainFolder(tmp_path, size=16)
+    twice = one.take(torch.arange(60).repeat(2))
+    with pytest.raises(
+        InvarianceError, match=r"120 images are of 60 people; .* films.one_each\(\)"
+    ):
+        imaging.audit(brightness, twice, generator=Same())
+    assert len(imaging.audit(brightness, twice.one_each(), generator=Same()).generated) == 60
+
+
 def test_groups_need_enough_people(films):
     few = films.take(torch.cat([torch.where(films.parents.group == 0)[0], torch.tensor([0, 1])]))
     with pytest.raises(TooFewRowsError, match=r"group \d has 1 images; at least 10"):
         imaging.audit(brightness, few, generator=Same())
     one = films.take(torch.where(films.parents.group == 0)[0])
-    with pytest.raises(InvarianceError, match="everyone is of the group 0"):
+    with pytest.raises(InvarianceError, match="everyone is of group 0"):
         imaging.audit(brightness, one, generator=Same())
 
 

@@ -1,6 +1,7 @@
 """Does the experiment measure level, power and agreement of the audit, and go on if it stops?"""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +9,15 @@ import torch
 from scipy.special import expit
 
 from causalfairness.errors import CheckpointError
+from causalfairness.imaging.auditing.statistics import features_of, judged_between_people
+from causalfairness.imaging.experiment import evaluation, power
 from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.experiment.panel import LEANINGS
+from causalfairness.imaging.experiment.evaluation import evaluate, generator_of
+from causalfairness.imaging.experiment.measured import keep_measured
+from causalfairness.imaging.experiment.panel import LEANINGS, trained_panel
 from causalfairness.imaging.experiment.pools import Pool, PoolPlan, kept_pool
 from causalfairness.imaging.experiment.power import audit_pool, auditees_of
-from causalfairness.imaging.experiment.stages import Settings
+from causalfairness.imaging.experiment.stages import Settings, train_vae
 from causalfairness.imaging.generator import Walk
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.tokens import codes_of
@@ -63,9 +68,97 @@ def test_level_and_power_are_measured_once(tmp_path):
     bands = {row["agreement"]: row for row in found["power"]}
     assert bands["0.7 to 0.8"]["mean"] > 0.9
     assert found["agreement"]["auditees"] == 10
-    assert json.loads(path.read_text())["one"]["films"] == 300
-    again = audit_pool(brought, films=200, audits=1, path=path, name="one")
-    assert again["films"] == 300
+    settings = {"films": 300, "audits": 4, "pool": 700, "seed": 0}
+    assert json.loads(path.read_text())["one"]["settings"] == settings
+    path.write_text(json.dumps({"one": {"settings": settings, "kept": True}}))
+    same = {"films": 300, "audits": 4, "path": path, "name": "one"}
+    assert audit_pool(brought, **same)["kept"]
+    with pytest.raises(
+        CheckpointError, match=r"'one', belongs to another .*: films is 300, not 200"
+    ):
+        audit_pool(brought, **same | {"films": 200})
+    with pytest.raises(CheckpointError, match="seed is 0, not 1"):
+        audit_pool(brought, **same, seed=1)
+    with pytest.raises(CheckpointError, match="pool is 700, not 650"):
+        audit_pool(pool(650, strength=0.0, mistake=0.3), **same)
+
+
+def test_the_recorded_audits_know_of_people_what_an_audit_does(monkeypatch):
+    """Level and power are those of the test that is shipped."""
+    brought, seen = pool(300, strength=0.0, mistake=0.3), []
+
+    def judged(said, under, group, features, rng):
+        seen.append(features)
+        return judged_between_people(said, under, group, features, rng)
+
+    monkeypatch.setattr(power, "judged_between_people", judged)
+    power.rejected(auditees_of(brought), brought, films=300, audits=1)
+    expected = features_of(Simulator(size=16).draw(300, seed=0).parents)
+    by_person = np.lexsort(expected.T)
+    assert seen[0][np.lexsort(seen[0].T)] == pytest.approx(expected[by_person])
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return trained_panel(size=32, device="cpu", seed=0, people=40, epochs=1, readers=1)
+
+
+def test_quality_is_kept_per_variant_and_only_for_its_settings(tmp_path, panel):
+    path = tmp_path / "quality-all-32.json"
+    settings = Settings(tmp_path, size=32)
+    asked = {"forms": ["nothing"], "count": 30, "walk": Walk(), "path": path}
+    first = evaluate(settings, panel, **asked)["all nothing"]
+    assert first["settings"]["count"] == 30
+    assert first["settings"]["walk"]["steps"] == Walk().steps
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps(held | {"somebody": "else"}))
+    evaluate(settings, panel, **asked | {"forms": ["nothing", "truth"]})
+    after = json.loads(path.read_text())
+    assert set(after) == {"somebody", "all nothing", "all truth"}
+    assert after["all nothing"] == held["all nothing"]  # with its seconds: not measured again
+    for other, message in (
+        ({"count": 20}, "count is 30, not 20"),
+        ({"walk": Walk(steps=3)}, "walk is"),
+    ):
+        with pytest.raises(CheckpointError, match=f"'all nothing', belongs to another .*{message}"):
+            evaluate(settings, panel, **asked | other)
+    with pytest.raises(CheckpointError, match=r"strength is 1\.0, not 2\.0"):
+        evaluate(replace(settings, strength=2.0), panel, **asked)
+    path.write_text(json.dumps({"all nothing": {"composition": [0.0]}}))
+    with pytest.raises(CheckpointError, match="count is None, not 30"):
+        evaluate(settings, panel, **asked)
+
+
+def test_what_another_run_adds_meanwhile_is_not_lost(tmp_path, panel, monkeypatch):
+    path = tmp_path / "quality-all-32.json"
+
+    def meanwhile(*given):
+        keep_measured(path, {"somebody": "else"})
+        return generator_of(*given)
+
+    monkeypatch.setattr(evaluation, "generator_of", meanwhile)
+    asked = {"forms": ["nothing"], "count": 30, "walk": Walk(), "path": path}
+    evaluate(Settings(tmp_path, size=32), panel, **asked)
+    assert set(json.loads(path.read_text())) == {"somebody", "all nothing"}
+
+
+def test_a_vae_is_found_by_the_plan_that_it_learned_by(tmp_path):
+    settings = Settings(tmp_path, size=32, steps=1)
+    train_vae(settings, beta=1.0)
+    found = generator_of("vae-1", settings, Walk(), settings.simulator.draw(2, seed=0))
+    assert found.network.plan.pace.steps == 1
+
+
+def test_each_variant_has_a_file_of_its_own(tmp_path):
+    where = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path)]
+    few = ["--people", "40", "--epochs", "1", "--count", "30"]
+    for variant in ("paper", "all"):
+        main(["--stage", "evaluate", "--forms", "nothing", "--variant", variant, *few, *where])
+    kept = {path.name: set(json.loads(path.read_text())) for path in tmp_path.glob("quality*")}
+    assert kept == {
+        "quality-paper-32.json": {"paper nothing"},
+        "quality-all-32.json": {"all nothing"},
+    }
 
 
 def test_the_stages_run_and_resume(tmp_path, capsys):

@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
 
 from causalfairness.errors import CheckpointError
 from causalfairness.imaging.experiment.__main__ import main
+from causalfairness.imaging.generator import Walk
 
 FEW = ["--people", "60", "--epochs", "1", "--count", "30", "--walk", "2", "--batch", "30"]
 ALONE = """
@@ -31,10 +33,12 @@ MISSING = (
 
 def test_the_stages_run_one_after_the_other_and_resume(tmp_path, capsys):
     where = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path)]
-    main(["--stage", "autoencoder", "--seconds", "0", *where])
+    learning = ["--stage", "autoencoder", "--steps", "15", *where]  # enough to make images
+    main([*learning, "--seconds", "0"])
     assert "1 steps" in capsys.readouterr().out
-    main(["--stage", "autoencoder", "--seconds", "0", *where])
+    main([*learning, "--seconds", "0"])
     assert "2 steps" in capsys.readouterr().out
+    main(learning)
     main(["--stage", "denoiser", "--steps", "3", *where])
     main(["--stage", "denoiser", "--variant", "paper", "--steps", "3", *where])
     main(["--stage", "evaluate", "--forms", "nothing,truth,ceiling,residual", *FEW, *where])
@@ -42,7 +46,7 @@ def test_the_stages_run_one_after_the_other_and_resume(tmp_path, capsys):
     files = {file.name for file in tmp_path.iterdir()}
     assert {"autoencoder-32.pt", "denoiser-all-32.pt", "denoiser-paper-32.pt"} <= files
     assert {"map-32.pt", "denoiser-all-32.jsonl"} <= files
-    found = json.loads((tmp_path / "quality-32.json").read_text())
+    found = json.loads((tmp_path / "quality-all-32.json").read_text())
     assert found.pop("autoencoder error")["without_noise"] > 0
     assert set(found) == {"all nothing", "all truth", "all ceiling", "all residual"}
     assert found["all nothing"]["score"]["ratio"] == 1.0
@@ -51,11 +55,13 @@ def test_the_stages_run_one_after_the_other_and_resume(tmp_path, capsys):
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path):
-    path = tmp_path / "quality-32.json"
-    path.write_text(json.dumps({"all nothing": "known"}))
+    path = tmp_path / "quality-all-32.json"
+    walk = asdict(Walk(steps=2, refinement=2, batch=30))
+    known = {"settings": {"count": 30, "strength": 1.0, "seed": 0, "walk": walk}, "kept": True}
+    path.write_text(json.dumps({"all nothing": known}))
     where = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path)]
     main(["--stage", "evaluate", "--forms", "nothing", *FEW, *where])
-    assert json.loads(path.read_text()) == {"all nothing": "known"}
+    assert json.loads(path.read_text()) == {"all nothing": known}
 
 
 def test_a_stage_before_its_time_says_what_is_missing(tmp_path):

@@ -10,7 +10,7 @@ from causalfairness import report
 from causalfairness.cli import app
 from causalfairness.errors import RecordError
 from causalfairness.report.imaging import imaging_page, is_imaging_record
-from causalfairness.report.page.blocks import Beside, Folded, Images, Part, Points, Table
+from causalfairness.report.page.blocks import Beside, Folded, Images, Pairs, Part, Points, Table
 from causalfairness.report.page.html import render_page as as_html
 from causalfairness.report.page.markdown import render_page as as_markdown
 
@@ -32,7 +32,7 @@ def row(model="reader", finding="edema", **more):
         "agreement": 0.81,
         "parity_p_value": 0.3,
         "opportunity_p_value": None,
-        "opportunity_n": 0,
+        "opportunity_n": None,
         "n": 200,
     }
     return told | more
@@ -112,6 +112,7 @@ def test_the_page_has_its_sections_in_order():
 def test_the_summary_counts_what_was_found():
     said = section(imaging_page(record()), "summary").blocks[0].lines
     assert said[0].startswith("1 of 2 tests find that a score depends on the group, at the 95%")
+    assert said[0].endswith("level, allowing for their number (Benjamini-Hochberg).")
     assert said[1] == "The scores of reader for edema depend on the group."
 
 
@@ -126,7 +127,8 @@ def test_the_table_shows_tests_as_they_are_and_effects_by_their_roots():
     assert cells[0]["agreement"] == 0.81
     assert [each["rejected"] for each in cells] == [True, False]
     assert cells[1]["moved"] == 0.0  # a variance that was estimated below 0
-    assert "opportunity_p_value" not in [column.key for column in others.columns]  # not asked
+    keys = [column.key for column in others.columns]  # equal opportunity was not asked
+    assert not {"opportunity_p_value", "opportunity_n"} & set(keys)
 
 
 def test_scores_and_pictures_are_those_of_the_record():
@@ -139,6 +141,18 @@ def test_scores_and_pictures_are_those_of_the_record():
     assert "5 times as strong" in changes.caption
     assert worlds.row_names == ("Black, 61 years",)
     assert worlds.rows[0][0] == base64.b64decode(PNG)
+
+
+def test_films_that_were_left_out_are_counted():
+    without = {name: value for name, value in record()["data"].items() if name != "left_out"}
+    left_out = {"group not stated": 3, "further films of a person": 1_200}
+    page = imaging_page(record(data=without | {"left_out": left_out}))
+    (told,) = (block for block in section(page, "provenance").blocks if isinstance(block, Pairs))
+    said = "3 group not stated, 1,200 further films of a person"
+    assert dict(told.lines)["left out"] == said
+    plain = imaging_page(record(data=without))
+    (told,) = (block for block in section(plain, "provenance").blocks if isinstance(block, Pairs))
+    assert "left out" not in dict(told.lines)
 
 
 def test_many_plots_are_folded():

@@ -1,8 +1,10 @@
 """Do classifiers depend on the group, by the radiographs of a folder and a generator in another?
 
-People who were learned from are not audited: only those of one part of the split (`part`) are. With
-a `folder`, trained classifiers and generated scores are kept there, and a run that was stopped is
-taken up by the same call.
+People who were learned from are not audited: only those of one part of the split (`part`) are, one
+film each. The split is the generator's: the one that the files state, else a hash of names with the
+seed that the generator was made with, whatever the seed of the audit. With a `folder`, trained
+classifiers and generated scores are kept there, and a run that was stopped is taken up by the same
+call.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
 
 Reader = Callable[[Tensor], Tensor]
+LEARNED = "train"
+FURTHER = "further films of a person"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +69,10 @@ def audit_folder(
 ) -> FolderAudit:
     """Do these classifiers depend on the group? `networks` are trained on the part "train" first.
 
-    `classifiers` are callables by name, `networks` names in `classifiers.keeping.NETWORKS`. `walk`
-    is the number of steps of a diffusion model, where it is not the usual 50.
+    The first film of each person in `part` is audited; the parts are those of the generator. The
+    part "train" is refused where the generator learned from it. `classifiers` are callables by
+    name, `networks` names in `classifiers.keeping.NETWORKS`. `walk` is the number of steps of a
+    diffusion model, where it is not the usual 50.
 
     >>> import tempfile
     >>> from causalfairness.imaging.making import make_generator
@@ -82,11 +88,13 @@ def audit_folder(
     """
     kept = kept_generator(generator, device=device, walk=walk)
     films = PlainFolder(data, size=kept.size, groups=kept.groups, resize=resize)
-    parts = stated_split(films, seed=seed)
-    chosen = _part(parts, part)
+    parts = stated_split(films, seed=int(kept.about.get("seed", seed)))
+    _refuse_learned(kept, films, part)
+    everyone = _part(parts, part)
+    chosen = everyone.one_each()
     where = None if folder is None else Path(folder)
     choices = {"epochs": epochs, "seed": seed, "device": device, "folder": where}
-    readers = {**(classifiers or {}), **_trained(networks, parts, fingerprint(films), choices)}
+    readers = {**(classifiers or {}), **_trained(networks, parts, choices)}
     known = held(chosen)
     asked: dict[str, Any] = {"method": method, "draws": draws, "level": level, "seed": seed}
     found = audit(
@@ -104,7 +112,10 @@ def audit_folder(
     record = record_of(
         found,
         title=title,
-        data=_about(films, chosen, Path(data).name, part),
+        data={
+            **_about(films, chosen, Path(data).name, part),
+            "left_out": _left_out(films, len(everyone) - len(chosen)),
+        },
         generator=kept.about,
         classifiers=_areas(found, chosen, networks),
         settings={**asked, "epochs": epochs, "walk": walk},
@@ -113,16 +124,23 @@ def audit_folder(
     return FolderAudit(found, record)
 
 
+def _refuse_learned(kept: KeptGenerator, films: RadiographFolder, part: str) -> None:
+    """A generator follows the chance differences of those it learned from: they look dependent."""
+    if part == LEARNED and kept.about.get("images") == fingerprint(films):
+        raise SplitError(
+            f"The generator learned from the people of the part {LEARNED!r}; their images cannot "
+            "be audited with it. Audit another part, such as 'test'."
+        )
+
+
 def _trained(
-    networks: Sequence[str],
-    parts: Mapping[str, RadiographFolder],
-    images: str,
-    choices: Mapping[str, Any],
+    networks: Sequence[str], parts: Mapping[str, RadiographFolder], choices: Mapping[str, Any]
 ) -> dict[str, Reader]:
     """Networks by name, each trained on the part "train"."""
     if not networks:
         return {}
-    learned = held(_part(parts, "train"))
+    films = _part(parts, LEARNED)
+    learned, images = held(films), fingerprint(films)
     return {name: trained_classifier(name, learned, images=images, **choices) for name in networks}
 
 
@@ -145,7 +163,6 @@ def _about(
         "images": len(chosen),
         "people": len(set(chosen.patients)),
         "groups": dict(zip(films.groups, counts, strict=True)),
-        "left_out": dict(films.account.dropped),
         "findings": [
             {
                 "finding": row.finding,
@@ -158,6 +175,11 @@ def _about(
             for row in chosen.association().rows
         ],
     }
+
+
+def _left_out(films: RadiographFolder, further: int) -> dict[str, int]:
+    """Reasons and counts: of the whole folder, and of the audited part one film each is kept."""
+    return {**films.account.dropped, **({FURTHER: further} if further else {})}
 
 
 def _areas(found: Any, chosen: RadiographFolder, networks: Sequence[str]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from causalfairness.errors import ImageError
+from causalfairness.imaging.asking import check_made
 from causalfairness.imaging.classifiers import area_under_curve, scores
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
 from causalfairness.imaging.frechet import Features, Frechet, frechet
@@ -148,6 +149,7 @@ def quality(
     if audited and truth is None:
         raise ImageError("audited scores need `truth`, the true counterfactual images")
     made = generator.counterfactual(images, parents, group=group)
+    check_made(generator, images, made, under="the groups told")
     return Quality(
         composition(generator, images, parents, cycles=cycles),
         reversibility(generator, images, parents, group=group, cycles=cycles, made=made),

@@ -91,5 +91,5 @@ def _scores(generated: Any) -> list[dict[str, Any]]:
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row that JSON can hold; what was not asked is None."""
-    unasked = () if row["opportunity_n"] else ("opportunity_p_value",)
+    unasked = () if row["opportunity_n"] else ("opportunity_p_value", "opportunity_n")
     return {name: None if name in unasked else value for name, value in row.items()}

@@ -203,8 +203,8 @@ def audit(
             title=title,
             folder=folder,
         ).record
+        _write(found, record, report or [])  # first: whoever closes the pipe still has them
         _show(found, as_json=as_json)
-        _write(found, record, report or [])
     raise typer.Exit(FOUND if any(row["rejected"] for row in found["rows"]) else 0)
 
 
@@ -240,13 +240,16 @@ def _show(record: Mapping[str, Any], *, as_json: bool) -> None:
         return
     page = Console(highlight=False)
     width, data = width_of(page), record["data"]
-    heading = naming(record["title"] or data["folder"])
-    said = f"{heading}: {data['images']:,} images, part {naming(data['part'])}"
+    title = naming(record["title"] or data["folder"])
+    said = f"{title}: {data['images']:,} images, part {naming(data['part'])}"
     page.print(Text(said, style="bold"), "", sep="\n", width=width)
     page.print(Padding(_table(record["rows"]), (0, 0, 1, 0)), width=width)
     page.print(*map(bullet, record["sentences"]), "", sep="\n", width=width)
     page.print(Text("True only if", style="bold"), width=width)
-    page.print(*map(bullet, (*record["assumptions"], *record["notes"])), sep="\n", width=width)
+    page.print(*map(bullet, record["assumptions"]), sep="\n", width=width)
+    if record["notes"]:
+        page.print("", Text("Notes", style="bold"), sep="\n", width=width)
+        page.print(*map(bullet, record["notes"]), sep="\n", width=width)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

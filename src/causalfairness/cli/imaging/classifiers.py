@@ -11,8 +11,10 @@ from typing import Any
 
 from causalfairness.errors import CausalFairnessError, PredictorError, TrustError
 
-FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-UNREADABLE = (*FAILURES, ImportError, OSError, SyntaxError)
+FAILURES = (
+    *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+)
+UNREADABLE = (*FAILURES, ImportError, SyntaxError)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from causalfairness.errors import InvarianceError, LabelError, ParentsError, TooFewRowsError
-from causalfairness.imaging.asking import Classifiers
+from causalfairness.imaging.asking import Classifiers, Names, group_name
 from causalfairness.imaging.auditing.generating import Generated, generated_scores, people_of
 from causalfairness.imaging.auditing.result import Agreement, ImagingAudit
 from causalfairness.imaging.auditing.statistics import (
@@ -69,12 +69,14 @@ def audit(
 
     `classifiers` is one callable or several by name, on batches of images, with one score per image
     or one per finding. `parents` holds group, age, sex, scanner and findings of everyone; it may be
-    left out where the images have it. `generator` makes images under other groups; it must not have
-    been trained on these. `folder` keeps what was made, so that an audit that stops goes on.
+    left out where the images have it. There is one image of each person. `generator` makes images
+    under other groups; it must not have been trained on these. `folder` keeps what was made, so
+    that an audit that stops goes on.
 
     * "projected" (default): the generator says where to look, what classifiers say of real images
       decides. Valid whatever the generator does wrong, if the other parents explain why groups
-      would differ.
+      would differ, and if how scores or how groups follow them (m or pi of `statistics`) is
+      learned well: by lines and smooth curves, squares of age, and age by sex.
     * "randomization": the same, with groups drawn anew `draws` times.
     * "individual": each image against its own counterfactuals. Whatever the generator does wrong
       counts as dependence, unless `placebo`, a generator that was trained with permuted groups,
@@ -96,7 +98,9 @@ def audit(
     """
     check_settings(method, level, draws, tolerance, has_placebo=placebo is not None)
     people = people_of(images, parents)
-    _check_groups(people)
+    names = getattr(images, "groups", None) if groups is None else groups
+    _check_people(images)
+    _check_groups(people, names)
     made, compared = (
         None
         if by is None
@@ -105,7 +109,7 @@ def audit(
             images,
             people,
             generator=by,
-            groups=getattr(images, "groups", None) if groups is None else groups,
+            groups=names,
             findings=findings,
             withheld=method == "paired",
             batch=batch,
@@ -155,7 +159,8 @@ def audit_scores(
     check_settings(method, level, draws, tolerance, has_placebo=placebo is not None)
     if len(parents) != len(generated):
         raise ParentsError(f"scores of {len(generated)} people came with parents of {len(parents)}")
-    _check_groups(parents)
+    codes = parents.group.unique().tolist()
+    _check_groups(parents, dict(zip(codes, generated.groups, strict=False)))
     said = generated.original.reshape(len(generated), -1)
     under = generated.counterfactual.reshape(len(generated.groups), *said.shape)
     splitting, drawing = np.random.default_rng(seed).spawn(2)
@@ -196,14 +201,25 @@ def check_settings(
         )
 
 
-def _check_groups(parents: Parents) -> None:
+def _check_people(images: Images) -> None:
+    """Several images of a person are no different people: t would be too large."""
+    patients = getattr(images, "patients", None)
+    if patients is not None and len(set(patients)) < len(patients):
+        raise InvarianceError(
+            f"{len(patients):,} images are of {len(set(patients)):,} people; the test counts every "
+            "image as another person: audit films.one_each(), the first film of each"
+        )
+
+
+def _check_groups(parents: Parents, names: Names) -> None:
     codes, sizes = (each.tolist() for each in parents.group.unique(return_counts=True))
     if len(codes) < 2:
-        raise InvarianceError(f"everyone is of the group {codes[0]}; two groups are needed")
+        one = group_name(codes[0], names)
+        raise InvarianceError(f"everyone is of {one}; two groups are needed")
     if min(sizes) < FEWEST:
-        few = codes[sizes.index(min(sizes))]
+        few = group_name(codes[sizes.index(min(sizes))], names)
         raise TooFewRowsError(
-            f"group {few} has {min(sizes)} images; at least {FEWEST} are needed, to learn from and "
+            f"{few} has {min(sizes)} images; at least {FEWEST} are needed, to learn from and "
             "to judge by: merge small groups or leave them out"
         )
 
@@ -278,7 +294,7 @@ def _opportunity(
         if sizes.min() < FEW:
             notes.append(
                 f"equal opportunity was not asked for {finding}: {sizes.min()} people of "
-                f"{generated.groups[int(sizes.argmin())]} have it, fewer than {FEW}"
+                f"{group_name(int(sizes.argmin()), generated.groups)} have it, fewer than {FEW}"
             )
             continue
         group = [generated.groups[it] for it in generated.own[has]]

@@ -23,7 +23,14 @@ from torch import Tensor
 
 from causalfairness.errors import CheckpointError, ImageError, ParentsError
 from causalfairness.imaging import checkpoints
-from causalfairness.imaging.asking import Classifier, Classifiers, made_images, named, said
+from causalfairness.imaging.asking import (
+    Classifier,
+    Classifiers,
+    check_made,
+    made_images,
+    named,
+    said,
+)
 from causalfairness.imaging.classifiers.scoring import Images, look
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator, checked_images
 from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
@@ -95,7 +102,8 @@ def generated_scores(
     people = people_of(images, parents)
     codes, names = _groups(people, images, groups)
     where = _device(images) if device is None else device
-    asked = _Asked(named(classifiers), images, people, generator, codes, withheld, where)
+    called = dict(zip(codes, names, strict=True))
+    asked = _Asked(named(classifiers), images, people, generator, called, withheld, where)
     plan = _Plan(tuple(asked.classifiers), names, len(people), batch, withheld, stamp)
     home = None if folder is None else Path(folder)
     _check_kept(asked, plan, home)
@@ -137,9 +145,14 @@ class _Asked(NamedTuple):
     images: Images
     parents: Parents
     generator: CounterfactualGenerator
-    codes: tuple[int, ...]
+    names: Mapping[int, str]  # of the groups, by their codes
     withheld: bool
     device: torch.device | str
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """Which groups are told?"""
+        return tuple(self.names)
 
 
 @dataclass(frozen=True)
@@ -207,7 +220,7 @@ def _one_batch(asked: _Asked, rows: slice) -> dict[str, Tensor]:
     images = checked_images(images, size=images.shape[-1])
     people = asked.parents.take(rows).to(images.device)
     told = [*asked.codes, *([UNKNOWN] if asked.withheld else [])]
-    films = made_images(asked.generator, images, people, told)
+    films = made_images(asked.generator, images, people, told, names=asked.names)
     place = torch.searchsorted(torch.tensor(asked.codes), people.group.cpu())
     own = torch.stack([films[at][row] for row, at in enumerate(place.tolist())])
     early = slice(max(0, min(rows.stop, THERE_AND_BACK) - rows.start))
@@ -230,6 +243,7 @@ def _there_and_back(
     there = torch.stack([films[at][row] for row, at in enumerate(place.tolist())])
     told = torch.tensor(asked.codes)[place].to(people.group)
     back = asked.generator.counterfactual(there, people.told(group=told), group=people.group)
+    check_made(asked.generator, images, back, under="another group and the own one again")
     return _apart(back, images)
 
 

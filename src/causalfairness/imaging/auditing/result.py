@@ -3,7 +3,9 @@
 Rows are classifiers times findings. The statistic t is in standard deviations under invariance,
 positive where scores of real images follow the group the way the generator says; p-values are
 adjusted over all rows (Benjamini-Hochberg). `moved by` is the root of E[(g - h)^2], in units of the
-score. ECA is how often a decision would stay the same in another group, according to the generator.
+score. ECA is how often a decision under a group is the one at hand, on average over all groups, the
+own one included, according to the generator: with G groups it is 1 / G or more where the generator
+leaves an image under its own group as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ HEADINGS = (
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How often would a decision, or a score, be the same in another group? By the generator.
+    """How often is a decision, or a score, under a group the one at hand? By the generator.
+
+    On average over all groups, the own one included.
 
     >>> Agreement(np.array([[0.93]]), np.array([[0.01]]), np.array([[0.4]]), None).basis
     'decisions at a threshold'
@@ -210,22 +214,24 @@ class ImagingAudit:
         if cut.any():
             most = int(np.argmax(np.where(cut, effect, -1.0)))
             parts.append(
-                f"{test.claim.depends} for {self._listed(cut)}; the group moves them by about "
-                f"{effect[most]:.3g}, at most {upper[most]:.3g}, root mean square, where it does "
-                f"most ({self.findings[most]})"
+                f"{test.claim.depends}{self._listed(cut)}; the group moves them by about "
+                f"{effect[most]:.3g}, at most {upper[most]:.3g}, root mean square"
+                + (f", where it does most ({self.findings[most]})" if len(cut) > 1 else "")
             )
         if not cut.all():
             parts.append(
                 f"are {test.claim.silent} that would move them by more than "
-                f"{upper[~cut].max():.3g} for {self._listed(~cut)}"
+                f"{upper[~cut].max():.3g}{self._listed(~cut)}"
             )
         bounds = f"{100 * test.level:g}% bounds, adjusted p-values{test.claim.reach}"
         return f"The scores of {self.models[row]} {', and '.join(parts)} ({bounds})."
 
     def _listed(self, chosen: NDArray[np.bool_]) -> str:
-        if len(self.findings) > 1 and chosen.all():
-            return "all findings"
-        return ", ".join(np.array(self.findings, dtype=object)[chosen])
+        if len(self.findings) == 1:
+            return ""
+        if chosen.all():
+            return " for all findings"
+        return " for " + ", ".join(np.array(self.findings, dtype=object)[chosen])
 
     def _shaped(self, values: Array) -> Array:
         return values.reshape(len(self.models), len(self.findings))

@@ -28,6 +28,8 @@ ASSUMED = (
     "age, sex, scanner and findings explain why images of the groups would differ for other "
     "reasons than the group itself; nothing else drives both the group and what is on the image",
     "every group can occur with any of them",
+    "how scores or how groups follow age, sex, scanner and findings was learned well from these "
+    "images: by lines and smooth curves, squares of age, and age by sex",
     "images are of different people, drawn independently, and the generator was not trained on "
     "them",
 )

@@ -36,6 +36,7 @@ from causalfairness.imaging.experiment.stages import (
     trained_generator,
 )
 from causalfairness.imaging.generator import Walk, pack_generator
+from causalfairness.writing import write_whole
 
 BETAS = (0.0, 1.0, 10.0)
 
@@ -88,7 +89,7 @@ def _evaluate(settings: Settings, given: argparse.Namespace) -> str:
         forms=given.forms.split(","),
         count=given.count,
         walk=_walk(given),
-        path=settings.folder / f"quality-{settings.size}.json",
+        path=settings.folder / f"quality-{settings.variant}-{settings.size}.json",
     )
     return json.dumps(found, indent=1)
 
@@ -147,7 +148,7 @@ def _speed(settings: Settings, given: argparse.Namespace) -> str:
     plan = settings.configuration
     found = speed(plan, device=settings.device, repeats=given.repeats)
     text = json.dumps(found, indent=1)
-    (settings.folder / f"speed-{settings.size}.json").write_text(text, "utf-8")
+    write_whole(text + "\n", settings.folder / f"speed-{settings.size}.json")
     return text
 
 

@@ -2,12 +2,11 @@
 
 Everything is measured on people that no network was trained on, against the true counterfactuals
 of the simulator, and written to a JSON file as it is found: a form that is in the file already is
-not measured again.
+not measured again, and refused if it was measured with other settings.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
@@ -20,18 +19,20 @@ from torch import Tensor
 from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.asking import made_images
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
+from causalfairness.imaging.experiment.measured import keep_measured, measured
 from causalfairness.imaging.experiment.panel import Panel, agreement
 from causalfairness.imaging.experiment.stages import (
     Settings,
     trained_autoencoder,
     trained_generator,
+    vae_plan,
 )
 from causalfairness.imaging.generator import DiffusionGenerator, Walk
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import quality
 from causalfairness.imaging.simulator import Radiographs
 from causalfairness.imaging.training import averaged_weights
-from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator, VAEPlan
+from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator
 
 TEST_SEED = 77
 
@@ -81,7 +82,7 @@ class _Ceiling:
 def evaluate(
     settings: Settings, panel: Panel, *, forms: Iterable[str], count: int, walk: Walk, path: Path
 ) -> dict[str, Any]:
-    """How good is each form? `forms` are keys of the table below; returns what the file holds.
+    """How good is each form? `forms` are keys of the table below; returns what was found for them.
 
     >>> import tempfile
     >>> from causalfairness.imaging.experiment.panel import trained_panel
@@ -93,21 +94,26 @@ def evaluate(
     1.0
     """
     films = settings.simulator.draw(count, seed=TEST_SEED, device=settings.device)
-    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    wanted: dict[str, Any] = {
+        **{"count": count, "strength": settings.strength, "seed": settings.seed},
+        "walk": asdict(walk),
+    }
+    found: dict[str, Any] = {}
     for form in forms:
         name = f"{settings.variant} {form}"
-        if name in found:
+        known = measured(path, name, settings=wanted)
+        if known is not None:
+            found[name] = known
             continue
         started = time.monotonic()
         generator = generator_of(form, settings, walk, films)
-        found[name] = {**_figures(generator, films, panel), "walk": asdict(walk)}
-        found[name]["seconds"] = round(time.monotonic() - started, 1)
+        entries = {name: {"settings": wanted, **_figures(generator, films, panel)}}
+        entries[name]["seconds"] = round(time.monotonic() - started, 1)
         if form == "ceiling":
-            found["autoencoder error"] = _autoencoder_error(settings, films)
-        beside = path.with_suffix(".writing")
-        beside.write_text(json.dumps(found, indent=1), "utf-8")
-        beside.replace(path)
-    return dict(found)
+            entries["autoencoder error"] = _autoencoder_error(settings, films)
+        keep_measured(path, entries)
+        found |= entries
+    return found
 
 
 def generator_of(
@@ -124,7 +130,7 @@ def generator_of(
         return replace(trained_generator(settings), walk=replace(walk, **changes))
 
     def vae(beta: float) -> VAEGenerator:
-        plan = VAEPlan(size=settings.size, beta=beta)
+        plan = vae_plan(settings, beta=beta)
         path = settings.path(f"vae-{beta:g}")
         network = averaged_weights(ConditionalVAE(plan), path, plan=plan, device=settings.device)
         return VAEGenerator(network)
@@ -166,7 +172,7 @@ def _figures(
     """Quality for the next group of each person, and ECA over all groups, generated and true."""
     images, people = films.images(), films.parents
     told = (people.group + 1) % 3
-    measured = quality(
+    judged = quality(
         generator,
         images,
         people,
@@ -179,10 +185,10 @@ def _figures(
     true = [films.told(group=group).images() for group in range(3)]
     generated, known = (agreement(panel.auditees, images, worlds) for worlds in (made, true))
     apart = (generated - known).abs()
-    found = asdict(measured)
+    found = asdict(judged)
     for name in ("truth", "score"):
-        found[name]["ratio"] = getattr(measured, name).ratio
-    found["largest_drift"] = measured.largest_drift
+        found[name]["ratio"] = getattr(judged, name).ratio
+    found["largest_drift"] = judged.largest_drift
     found["agreement"] = {
         "mean_error": float(apart.mean()),
         "largest_error": float(apart.max()),

@@ -13,7 +13,6 @@ of decisions at the median is known from true films and compared with that of ma
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from causalfairness.imaging.auditing.statistics import judged_between_people
+from causalfairness.imaging.auditing.statistics import features_of_codes, judged_between_people
+from causalfairness.imaging.experiment.measured import keep_measured, measured
 from causalfairness.imaging.experiment.panel import LEANINGS
 from causalfairness.imaging.experiment.pools import Pool
 from causalfairness.imaging.parents import FINDINGS
 from causalfairness.inference import run_all
 from causalfairness.invariance import demographic_parity_test
 from causalfairness.invariance.statistics import projected
-from causalfairness.writing import write_whole
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -119,13 +118,13 @@ def rejected(
     >>> float(rejected(auditees_of(pool), pool, films=60, audits=1).invariance.max())
     0.0
     """
-    features = pool.codes[:, 1:].double().numpy()
-    group = pool.codes[:, 0].long().numpy()
+    codes, group = pool.codes.double().numpy(), pool.codes[:, 0].long().numpy()
 
     def one(task: tuple[Codes, np.random.Generator]) -> tuple[Flags, Flags]:
         rows, rng = task
         said, own = auditees.said[rows], group[rows]
-        judged = judged_between_people(said, auditees.made[:, rows], own, features[rows], rng)
+        known = features_of_codes(codes[rows])
+        judged = judged_between_people(said, auditees.made[:, rows], own, known, rng)
         found = projected([judged], 99, rng).log_p_value
         parity = demographic_parity_test(said, own).log_p_value
         return np.asarray(found <= np.log(LEVEL)), np.asarray(parity <= np.log(LEVEL))
@@ -141,25 +140,28 @@ def audit_pool(
 ) -> dict[str, Any]:
     """How often does the audit find what is there? Kept in the file by name, not redone.
 
+    What was measured with other numbers of films or audits, another pool or seed, is refused.
+
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "audit.json"
-    >>> _ = path.write_text('{"known": {"films": 500}}')
-    >>> audit_pool(None, films=100, audits=1, path=path, name="known")
-    {'films': 500}
+    >>> settings = {"films": 500, "audits": 1, "pool": 0, "seed": 0}
+    >>> _ = keep_measured(path, {"known": {"settings": settings, "level": 0.05}})
+    >>> audit_pool((), films=500, audits=1, path=path, name="known")["level"]
+    0.05
     """
-    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    if name not in found:
-        auditees = auditees_of(pool)
-        rates = rejected(auditees, pool, films=films, audits=audits, seed=seed, workers=workers)
-        found[name] = {
-            "films": films,
-            "audits": audits,
-            "pool": len(pool),
-            "composition": float(pool.composition.mean()),
-            **_figures(auditees, rates),
-        }
-        write_whole(json.dumps(found, indent=1), path)
-    return dict(found[name])
+    settings = {"films": films, "audits": audits, "pool": len(pool), "seed": seed}
+    known = measured(path, name, settings=settings)
+    if known is not None:
+        return known
+    auditees = auditees_of(pool)
+    rates = rejected(auditees, pool, films=films, audits=audits, seed=seed, workers=workers)
+    found = {
+        "settings": settings,
+        "composition": float(pool.composition.mean()),
+        **_figures(auditees, rates),
+    }
+    keep_measured(path, {name: found})
+    return found
 
 
 def _subsets(people: int, films: int, audits: int, rng: np.random.Generator) -> list[Codes]:

@@ -27,7 +27,12 @@ COLUMNS = (
     Column("rejected", "depends", "yes", "on the group, at the level, after adjustment"),
     Column("moved", "moved by", "number", "root mean square, in units of the score"),
     Column("bound", "at most", "number", "upper bound of that"),
-    Column("agreement", "ECA", "share", "decisions that stay the same under any group"),
+    Column(
+        "agreement",
+        "ECA",
+        "share",
+        "decisions that stay the same, over all groups, the own one included",
+    ),
 )
 WHO = COLUMNS[:2]
 OTHERS = (
@@ -97,7 +102,7 @@ def _counted(record: Mapping[str, Any]) -> str:
     level = percent(float(record["settings"].get("level", 0.95)))
     return (
         f"{rejected} of {len(record['rows'])} tests find that a score depends on the group, at the "
-        f"{level} level for all of them together."
+        f"{level} level, allowing for their number (Benjamini-Hochberg)."
     )
 
 

@@ -111,6 +111,11 @@ def _facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "fingerprint of the data", str(data["fingerprint"])
     if "part" in data:
         yield "audited part", str(data["part"])
+    if data.get("left_out"):
+        yield (
+            "left out",
+            ", ".join(f"{count:,} {reason}" for reason, count in data["left_out"].items()),
+        )
     if "images" in generator:
         yield "generator learned from", str(generator["images"])
     yield "level", percent(float(record["settings"].get("level", 0.95)))
