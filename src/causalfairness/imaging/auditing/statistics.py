@@ -17,16 +17,18 @@ has those of the walk to the noise and back, but as it learned to change nothing
 about how much the group changes (with the Gaussian generator true invariance is rejected always,
 with such a placebo or without).
 
-They can be between people. Under invariance y does not depend on the group once w is known: for any
-function c(a, w) that was not learned from person i,
+Between people the two can be told apart. Under invariance y does not depend on the group once w is
+known: for any function c(a, w) that was not learned from person i,
 
     E[(y_i - m(w_i)) (c(a_i, w_i) - sum_a pi(a | w_i) c(a, w_i))] = 0                ("projected")
 
 whatever the generator does, if m or pi is right (both are learned, by lines and smooth curves, from
 age, its square, age by sex, sex, scanner and findings). Here the generator says in which direction
 and for whom to look, c(a, w) = E[g(a) - g(0) | w], and the classifier's answers about real images
-decide.
-This is the projected test of methods §11 with g(a, w) = m(w) + c(a, w) - sum_b pi(b | w) c(b, w):
+decide. This is the projected test of methods §11 with
+
+    g(a, w) = m(w) + c(a, w) - sum_b pi(b | w) c(b, w);
+
 with the true generator E[d] = E[(g - h)^2], the variance that the group adds. m, c and pi are
 learned from other people, in folds.
 
