@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,9 +103,9 @@ def audit(
     """What are the answers of a whole study?"""
     with readable(debug=debug):
         if record is not None:
-            check_goal(record, (".json",), "--record")
+            _check_free(record, (".json",), "--record")
         if report is not None:
-            check_goal(report, (*PAGES, *TEXTS), "--report")
+            _check_free(report, (*PAGES, *TEXTS), "--report")
         study = _study(file)
         if check:
             _print_questions(study, data, trust)
@@ -121,6 +122,13 @@ def audit(
             say_written(write_report(result, report))
         code = _code(result)
     raise typer.Exit(code)
+
+
+def _check_free(goal: Path, known: Sequence[str], option: str) -> None:
+    """An audit takes a while: what would stop it from being written is said before it runs."""
+    check_goal(goal, known, option)
+    if goal.is_dir():
+        raise typer.BadParameter(f"{goal.name!r} is a folder; name a file", param_hint=option)
 
 
 def _study(file: str) -> Any:

@@ -137,9 +137,6 @@ def check_goal(path: Path, known: Sequence[str], option: str) -> None:
         raise typer.BadParameter(
             f"there is no folder {str(path.parent)!r}; make it first", param_hint=option
         )
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        why = "is a folder" if path.is_dir() else f"is in {str(path.parent)!r}, which is read-only"
-        raise typer.BadParameter(f"{str(path)!r} {why}; name another file", param_hint=option)
 
 
 def _whose(of: o.Of | None, roles: Roles) -> str:
