@@ -73,15 +73,14 @@ def audit(
     under other groups; it must not have been trained on these. `folder` keeps what was made, so
     that an audit that stops goes on.
 
-    * "projected" (default): the generator says where to look, what classifiers say of real images
-      decides. Valid whatever the generator does wrong, if the other parents explain why groups
-      would differ, and if how scores or how groups follow them (m or pi of `statistics`) is
-      learned well: by lines and smooth curves, squares of age, and age by sex.
-    * "randomization": the same, with groups drawn anew `draws` times.
-    * "individual": each image against its own counterfactuals. Whatever the generator does wrong
-      counts as dependence, unless `placebo`, a generator that was trained with permuted groups,
-      does as much wrong.
-    * "paired": the published test, for replication.
+    The `method` is "projected" (the generator says where to look, what classifiers say of real
+    images decides), "randomization" (the same, with groups drawn anew `draws` times), "individual"
+    (each image against its own counterfactuals: whatever the generator does wrong counts as
+    dependence, unless `placebo`, a generator that was trained with permuted groups, does as much
+    wrong) or "paired" (the published test, for replication). The first two are valid whatever the
+    generator does wrong, if the other parents explain why groups would differ, and if how scores or
+    how groups follow them (m or pi of `statistics`) is learned well: by lines and smooth curves,
+    squares of age, and age by sex.
 
     Decisions are scores above `threshold` (each classifier's median where there is none); with a
     `tolerance` scores agree that differ by no more. `labels` says who has which finding, for equal
