@@ -72,4 +72,5 @@ def _function(name: str) -> Callable[[Any], Any]:
         ) from cause
     if not callable(found):
         raise PredictorError(f"the classifier {name!r} is a {type(found).__name__}, no function")
-    return found  # type: ignore[no-any-return]
+    named: Callable[[Any], Any] = found
+    return named

@@ -280,9 +280,9 @@ class AuditTable:
         return as_html(self._lines())
 
     def _lines(self) -> list[tuple[str, ...]]:
-        order = range(len(self))
+        order = np.arange(len(self))
         if len(self) > SHOWN:
-            order = np.argsort(self["log_p_value"], kind="stable")[:SHOWN]  # type: ignore[assignment]
+            order = np.argsort(self["log_p_value"], kind="stable")[:SHOWN]
         return [HEADINGS, *(self._line(int(row)) for row in order)]
 
     def _line(self, at: int) -> tuple[str, ...]:

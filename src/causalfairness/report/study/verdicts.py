@@ -58,10 +58,13 @@ def verdict_of(answer: Told) -> str | None:
 
 def tone_of(verdict: Told) -> Tone:
     """Which of the three verdicts is it?"""
-    for known in VERDICTS:
-        if verdict.value == known:
-            tone: Tone = known  # type: ignore[assignment]
-            return tone
+    tones: dict[object, Tone] = {
+        "violated": "violated",
+        "undecided": "undecided",
+        "satisfied": "satisfied",
+    }
+    if isinstance(verdict.value, str) and verdict.value in tones:
+        return tones[verdict.value]
     raise RecordError(
         f"{verdict.where} is {str(verdict.value)[:60]!r}; expected one of {', '.join(VERDICTS)}"
     )
