@@ -65,15 +65,6 @@ Folder = Annotated[
         show_default=False,
     ),
 ]
-RecordFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--record",
-        help="Write the record to this .json file.",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
-    ),
-]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -93,7 +84,7 @@ def audit(
     data: Data = None,
     trust: Trust = False,
     folder: Folder = None,
-    record: RecordFile = None,
+    record: o.RecordFile = None,
     report: Report = None,
     check: Check = False,
     workers: o.Workers = 1,

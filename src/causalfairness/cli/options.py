@@ -198,3 +198,12 @@ Debug = Annotated[
     bool,
     typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT),
 ]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        help="Write the record to this .json file.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]

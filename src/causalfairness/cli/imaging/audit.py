@@ -136,15 +136,6 @@ Folder = Annotated[
         show_default=False,
     ),
 ]
-RecordFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--record",
-        help="Write the record to this .json file.",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
-    ),
-]
 Report = Annotated[
     list[Path] | None,
     typer.Option(
@@ -173,7 +164,7 @@ def audit(
     seed: o.Seed = 0,
     title: Title = "",
     folder: Folder = None,
-    record: RecordFile = None,
+    record: o.RecordFile = None,
     report: Report = None,
     as_json: o.Json = False,
     debug: o.Debug = False,
