@@ -12,11 +12,12 @@ from causalfairness.errors import CheckpointError
 from causalfairness.imaging.auditing.statistics import features_of, judged_between_people
 from causalfairness.imaging.experiment import evaluation, power
 from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.experiment.evaluation import evaluate, generator_of
+from causalfairness.imaging.experiment.evaluation import DoNothing, evaluate, generator_of
 from causalfairness.imaging.experiment.measured import keep_measured
 from causalfairness.imaging.experiment.panel import LEANINGS, trained_panel
 from causalfairness.imaging.experiment.pools import Pool, PoolPlan, kept_pool
 from causalfairness.imaging.experiment.power import audit_pool, auditees_of
+from causalfairness.imaging.experiment.readers import School, trained_readers
 from causalfairness.imaging.experiment.stages import Settings, train_vae
 from causalfairness.imaging.generator import Walk
 from causalfairness.imaging.simulator import Simulator
@@ -100,7 +101,8 @@ def test_the_recorded_audits_know_of_people_what_an_audit_does(monkeypatch):
 
 @pytest.fixture(scope="module")
 def panel():
-    return trained_panel(size=32, device="cpu", seed=0, people=40, epochs=1, readers=1)
+    school = School(Simulator(size=32), seed=0, people=40, epochs=1)
+    return trained_panel(school, trained_readers(school, kinds=["plain"]))
 
 
 def test_quality_is_kept_per_variant_and_only_for_its_settings(tmp_path, panel):
@@ -127,6 +129,46 @@ def test_quality_is_kept_per_variant_and_only_for_its_settings(tmp_path, panel):
     path.write_text(json.dumps({"all nothing": {"composition": [0.0]}}))
     with pytest.raises(CheckpointError, match="count is None, not 30"):
         evaluate(settings, panel, **asked)
+
+
+def test_a_generator_is_asked_once_about_the_films_and_once_about_the_way_back(
+    tmp_path, panel, monkeypatch
+):
+    asked = []
+
+    class Counting(DoNothing):
+        def counterfactual(self, images, parents, *, group):
+            asked.append(group)
+            return images
+
+    monkeypatch.setattr(evaluation, "generator_of", lambda *given: Counting())
+    path = tmp_path / "quality.json"
+    settings = Settings(tmp_path, size=32)
+    found = evaluate(settings, panel, forms=["any"], count=30, walk=Walk(), path=path)["all any"]
+    assert asked[:3] == [0, 1, 2]
+    assert len(asked) == 4
+    assert found["composition"] == (0.0,)
+    assert found["truth"]["ratio"] == 1.0
+
+
+def test_no_form_is_begun_when_the_time_is_over(tmp_path, panel):
+    path = tmp_path / "quality.json"
+    settings = Settings(tmp_path, size=32)
+    asked = {"forms": ["nothing", "truth"], "count": 30, "walk": Walk(), "path": path}
+    assert evaluate(settings, panel, **asked, seconds=-1.0) == {}
+    assert not path.exists()
+
+
+def test_judges_are_kept_and_refused_to_another_school(tmp_path):
+    school = School(Simulator(size=32), seed=0, people=40, epochs=1)
+    readers = trained_readers(school, kinds=["plain"], path=tmp_path / "readers.pt")
+    films = Simulator(size=32).draw(4, seed=0).images()
+    first, again = (trained_panel(school, readers, path=tmp_path / "judges.pt") for _ in range(2))
+    assert (first.judges.others(films) == again.judges.others(films)).all()
+    with pytest.raises(CheckpointError, match="people is 40, not 50"):
+        trained_panel(replace(school, people=50), readers, path=tmp_path / "judges.pt")
+    with pytest.raises(CheckpointError, match=r"networks is .*plain 1.*, not .*steady 1"):
+        trained_readers(school, kinds=["steady"], path=tmp_path / "readers.pt")
 
 
 def test_what_another_run_adds_meanwhile_is_not_lost(tmp_path, panel, monkeypatch):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from causalfairness.errors import CheckpointError, ImageError, ParentsError, TrainingError
 from causalfairness.imaging.analytic import fit_gaussian
@@ -18,6 +19,7 @@ from causalfairness.imaging.generator import (
     unpack_generator,
     untrained,
 )
+from causalfairness.imaging.norms import LeanGroupNorm, with_lean_norms
 from causalfairness.imaging.parents import UNKNOWN, Parents
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.streams import (
@@ -135,10 +137,46 @@ def test_guidance_goes_further(trained, films):
     assert apart(plain, harder) > 1e-4
 
 
-def test_all_groups_at_once_are_the_same_as_one_by_one(trained, films):
-    together = trained[0].counterfactuals(films.images(), films.parents, groups=[0, 2, UNKNOWN])
-    for group, made in zip((0, 2, UNKNOWN), together, strict=True):
-        assert torch.allclose(made, moved(trained[0], films, group), atol=1e-5)
+@pytest.mark.parametrize("form", ["residual", "difference", "decode"])
+@pytest.mark.parametrize("groups", [(0, 1, 2), (0, 2, UNKNOWN)])
+def test_all_groups_at_once_are_the_same_as_one_by_one(trained, films, form, groups):
+    walking = replace(trained[0], walk=replace(WALK, form=form))
+    together = walking.counterfactuals(films.images(), films.parents, groups=groups)
+    for group, made in zip(groups, together, strict=True):
+        assert torch.allclose(made, moved(walking, films, group), atol=1e-5)
+
+
+def test_what_is_sampled_already_is_not_sampled_again(trained, films, monkeypatch):
+    calls = []
+    ask = type(trained[0])._ask
+
+    def counted(self, *given, **told):
+        calls.append(1)
+        return ask(self, *given, **told)
+
+    monkeypatch.setattr(type(trained[0]), "_ask", counted)
+    walking = replace(trained[0], walk=replace(WALK, form="difference"))
+    walking.counterfactuals(films.images(), films.parents, groups=[0, 1, 2])
+    assert len(calls) == WALK.steps * (1 + WALK.refinement + 3)
+    calls.clear()
+    walking.counterfactuals(films.images(), films.parents, groups=[1])  # not everyone's own
+    assert len(calls) == WALK.steps * (1 + WALK.refinement + 1 + 1)
+
+
+@torch.no_grad()
+def test_lean_norms_answer_as_others_do():
+    values = torch.randn(6, 8, 5, 5, generator=torch.Generator().manual_seed(0))
+    plain = nn.GroupNorm(4, 8)
+    torch.nn.init.normal_(plain.weight, generator=torch.Generator().manual_seed(1))
+    network = nn.Sequential(nn.Sequential(plain), nn.SiLU())
+    expected = network(values)
+    lean = with_lean_norms(network)
+    assert isinstance(lean[0][0], LeanGroupNorm)
+    assert (lean(values) == expected).all()
+    with torch.autocast("cpu", torch.bfloat16):
+        short = lean[0](values.bfloat16())
+    assert short.dtype == torch.bfloat16
+    assert apart(short.float(), plain(values)) < 0.01
 
 
 def test_the_batch_changes_nothing(trained, films):

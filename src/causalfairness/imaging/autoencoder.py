@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from causalfairness.imaging.configuration import AutoencoderPlan
+from causalfairness.imaging.norms import with_lean_norms
 
 
 class Autoencoder(nn.Module):
@@ -32,7 +33,7 @@ class Autoencoder(nn.Module):
     def __init__(self, plan: AutoencoderPlan) -> None:
         super().__init__()
         self.plan = plan
-        self.network = AutoencoderKL(
+        network = AutoencoderKL(
             spatial_dims=2,
             in_channels=1,
             out_channels=1,
@@ -44,6 +45,7 @@ class Autoencoder(nn.Module):
             with_encoder_nonlocal_attn=False,
             with_decoder_nonlocal_attn=False,
         )
+        self.network = with_lean_norms(network)
         self.register_buffer("center", torch.zeros(1, plan.latent_channels, 1, 1))
         self.register_buffer("scale", torch.ones(1, plan.latent_channels, 1, 1))
 

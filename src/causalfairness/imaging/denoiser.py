@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from causalfairness.imaging.configuration import DenoiserPlan
+from causalfairness.imaging.norms import with_lean_norms
 from causalfairness.imaging.tokens import ParentTokens
 
 CLOCK = 1_000 / (math.pi / 2)  # what the network calls the time, from 0 to 1,000
@@ -35,7 +36,7 @@ class Denoiser(nn.Module):
         super().__init__()
         self.plan = plan
         self.tokens = ParentTokens(groups=plan.groups, scanners=plan.scanners, width=plan.width)
-        self.network = DiffusionModelUNet(
+        network = DiffusionModelUNet(
             spatial_dims=2,
             in_channels=channels,
             out_channels=channels,
@@ -49,6 +50,7 @@ class Denoiser(nn.Module):
             num_class_embeds=1 if plan.added_to_time else None,
             use_flash_attention=True,
         )
+        self.network = with_lean_norms(network)
         if plan.added_to_time:
             count = len(self.tokens.values)
             self.network.class_embedding = nn.Linear(count * plan.width, 4 * plan.channels[0])

@@ -136,9 +136,11 @@ class DiffusionGenerator:
             own, latent = self.velocity(codes[0]), self.encode(images)
             angles = self.configuration.schedule.grid(walk.steps, device=images.device)
             noise = invert(own, latent, angles=angles, refinement=walk.refinement)
-            if walk.form == "difference":
-                latent = sample(own, noise, angles=angles)
             changed = [sample(self.velocity(told), noise, angles=angles) for told in codes[1:]]
+            if walk.form == "difference":
+                latent = _unchanged(codes, changed)
+                if latent is None:
+                    latent = sample(own, noise, angles=angles)
             decoded = [self.autoencoder.decode(them) for them in changed]
             if walk.form == "decode":
                 return decoded
@@ -151,6 +153,15 @@ class DiffusionGenerator:
         if key not in self.captures:
             self.captures[key] = captured(self.denoiser, values)
         return self.captures[key](*values).clone()
+
+
+def _unchanged(codes: Sequence[Tensor], changed: Sequence[Tensor]) -> Tensor | None:
+    """The latents that were sampled as the people are; None where someone is told nothing such."""
+    own = torch.stack([(told == codes[0]).all(1) for told in codes[1:]])
+    if not bool(own.any(0).all()):
+        return None
+    everyone = torch.arange(own.shape[1], device=own.device)
+    return torch.stack(list(changed))[own.int().argmax(0), everyone]
 
 
 def untrained(configuration: Configuration, *, seed: int) -> DiffusionGenerator:

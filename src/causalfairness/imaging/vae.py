@@ -103,7 +103,7 @@ class VAEGenerator:
     batch: int = 512
 
     def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
-        """What would the images be under this group?"""
+        """What would the images be under this group? Cut to values from 0 to 1, as films are."""
         plan, device = self.network.plan, self.network.show.weight.device
         images = checked_images(images, size=plan.size)
         own, told = (
@@ -122,7 +122,7 @@ class VAEGenerator:
                 if self.add_residual:
                     changed = shown + changed - self.network.decode(mean, own[piece])
                 made.append(changed)
-        return torch.cat(made).to(images.device)
+        return torch.cat(made).clamp(0.0, 1.0).to(images.device)
 
 
 def vae_batches(source: Source, plan: VAEPlan, *, seed: int) -> Callable[[int], tuple[Tensor, ...]]:

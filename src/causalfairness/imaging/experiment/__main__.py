@@ -1,5 +1,10 @@
 """How good does the generator get? One stage per call; every stage resumes and fits a time limit.
 
+    python -m causalfairness.imaging.experiment --stage everything --folder runs --seconds 550
+
+runs all stages behind the recorded tables, as far as the time goes; given again, it goes on.
+`tables` shows what there is. The stages one by one:
+
     python -m causalfairness.imaging.experiment --stage autoencoder --folder runs --seconds 300
     python -m causalfairness.imaging.experiment --stage denoiser --folder runs --seconds 500
     python -m causalfairness.imaging.experiment --stage evaluate --folder runs
@@ -16,16 +21,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import platform
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import monai
 import torch
 
 from causalfairness.imaging.experiment.evaluation import evaluate
+from causalfairness.imaging.experiment.measured import keep_measured
 from causalfairness.imaging.experiment.panel import trained_panel
 from causalfairness.imaging.experiment.pools import PoolPlan, kept_pool, read_pool
-from causalfairness.imaging.experiment.readers import School, trained_readers
+from causalfairness.imaging.experiment.readers import Readers, School, trained_readers
+from causalfairness.imaging.experiment.recorded import PARTS, run_parts
 from causalfairness.imaging.experiment.speed import speed
 from causalfairness.imaging.experiment.stages import (
     VARIANTS,
@@ -35,6 +44,7 @@ from causalfairness.imaging.experiment.stages import (
     train_vae,
     trained_generator,
 )
+from causalfairness.imaging.experiment.tables import tables
 from causalfairness.imaging.generator import Walk, pack_generator
 from causalfairness.writing import write_whole
 
@@ -75,14 +85,9 @@ def _baselines(settings: Settings, given: argparse.Namespace) -> str:
 
 
 def _evaluate(settings: Settings, given: argparse.Namespace) -> str:
-    panel = trained_panel(
-        size=settings.size,
-        device=settings.device,
-        seed=settings.seed,
-        people=given.people,
-        epochs=given.epochs,
-        strength=settings.strength,
-    )
+    started = time.monotonic()
+    school, readers = _taught(settings, given)
+    panel = trained_panel(school, readers, path=settings.path("judges"))
     found = evaluate(
         settings,
         panel,
@@ -90,12 +95,23 @@ def _evaluate(settings: Settings, given: argparse.Namespace) -> str:
         count=given.count,
         walk=_walk(given),
         path=settings.folder / f"quality-{settings.variant}-{settings.size}.json",
+        seconds=settings.seconds - (time.monotonic() - started),
     )
     return json.dumps(found, indent=1)
 
 
 def _scores(settings: Settings, given: argparse.Namespace) -> str:
     started = time.monotonic()
+    _, readers = _taught(settings, given)
+    lines = []
+    for plan in _plans(settings, given):
+        left = max(0.0, settings.seconds - (time.monotonic() - started))
+        pool = read_pool(plan, readers, seconds=left)
+        lines.append(f"{plan.path}: {len(pool):,} of {plan.count:,} films")
+    return "\n".join([*lines, f"{time.monotonic() - started:.0f} s"])
+
+
+def _taught(settings: Settings, given: argparse.Namespace) -> tuple[School, Readers]:
     school = School(
         settings.simulator,
         seed=settings.seed,
@@ -103,13 +119,7 @@ def _scores(settings: Settings, given: argparse.Namespace) -> str:
         epochs=given.epochs,
         device=settings.device,
     )
-    readers = trained_readers(school, path=settings.path("readers"))
-    lines = []
-    for plan in _plans(settings, given):
-        left = max(0.0, settings.seconds - (time.monotonic() - started))
-        pool = read_pool(plan, readers, seconds=left)
-        lines.append(f"{plan.path}: {len(pool):,} of {plan.count:,} films")
-    return "\n".join([*lines, f"{time.monotonic() - started:.0f} s"])
+    return school, trained_readers(school, path=settings.path("readers"))
 
 
 def _audit(settings: Settings, given: argparse.Namespace) -> str:
@@ -158,7 +168,26 @@ def _pack(settings: Settings, given: argparse.Namespace) -> str:
     return "\n".join(f"{file} {file.stat().st_size / 2**20:.1f} MiB" for file in files)
 
 
+def _everything(settings: Settings, given: argparse.Namespace) -> str:
+    keep_measured(settings.folder / "machine.json", _machine(settings.device))
+    common = ["--folder", given.folder, "--device", settings.device, "--seed", str(settings.seed)]
+    common += ["--workers", str(given.workers)]
+    parts = given.parts.split(",")
+    return run_parts(main, parts=parts, common=common, seconds=settings.seconds)
+
+
+def _machine(device: str) -> dict[str, str]:
+    name = torch.cuda.get_device_name() if device.startswith("cuda") else platform.processor()
+    return {"device": name, "torch": torch.__version__, "monai": monai.__version__}
+
+
+def _tables(settings: Settings, given: argparse.Namespace) -> str:
+    return tables(settings.folder)
+
+
 _STAGES = {
+    "everything": _everything,
+    "tables": _tables,
     "autoencoder": _train,
     "denoiser": _train,
     "vae": _baselines,
@@ -174,6 +203,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m causalfairness.imaging.experiment")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--stage", required=True, choices=sorted(_STAGES))
+    parser.add_argument("--parts", default=",".join(PARTS), help="of everything")
     parser.add_argument("--size", type=int, default=128, help="32, 64, 128 or 256")
     parser.add_argument("--folder", default="runs")
     parser.add_argument("--variant", default="all", choices=sorted(VARIANTS))

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from causalfairness.imaging.classifiers import Leaning, scores
-from causalfairness.imaging.experiment.readers import School
+from causalfairness.imaging.experiment.readers import Readers, School, kept_networks
 from causalfairness.imaging.quality import OTHERS, Judge, Judges
-from causalfairness.imaging.simulator import Simulator
 
 LEANINGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
@@ -33,34 +34,35 @@ class Panel:
     auditees: Sequence[Judge]
 
 
-def trained_panel(
-    *,
-    size: int,
-    device: str,
-    seed: int,
-    people: int,
-    epochs: int,
-    readers: int = 3,
-    strength: float = 1.0,
-) -> Panel:
-    """Who judges, and who is audited? Ten leanings of each reader.
+def trained_panel(school: School, readers: Readers, *, path: Path | None = None) -> Panel:
+    """Who judges, and who is audited? Ten leanings of each plain reader.
 
-    >>> panel = trained_panel(size=32, device="cpu", seed=0, people=60, epochs=1, readers=1)
+    The judges are trained, or taken from the file where they were kept.
+
+    >>> from causalfairness.imaging.experiment.readers import trained_readers
+    >>> from causalfairness.imaging.simulator import Simulator
+    >>> school = School(Simulator(size=32), seed=0, people=60, epochs=1)
+    >>> panel = trained_panel(school, trained_readers(school, kinds=["plain"]))
     >>> len(panel.auditees)
     10
     """
-    simulator = Simulator(size=size, strength=strength)
-    school = School(simulator, seed=seed, people=people, epochs=epochs, device=device)
-    others = school.learned(2, len(OTHERS), Judges(group=_nobody, others=_nobody).labels)
-    judges = Judges(school.of_groups(1), others)
-    of_groups = school.of_groups(3)
-    found = [school.of_findings(4 + number) for number in range(readers)]
+    labels = Judges(group=_nobody, others=_nobody).labels
+    learning = {
+        "group": partial(school.of_groups, 1),
+        "others": partial(school.learned, 2, len(OTHERS), labels),
+    }
+    judges = kept_networks(school, learning, path=path)
+    plain = [
+        reader
+        for reader, kind in zip(readers.of_findings, readers.kinds, strict=True)
+        if kind == "plain"
+    ]
     auditees = [
-        Leaning(reader, of_groups, dependence=leaning).to(device).train(False)
-        for reader in found
+        Leaning(reader, readers.of_groups, dependence=leaning).to(school.device).train(False)
+        for reader in plain
         for leaning in LEANINGS
     ]
-    return Panel(judges, auditees)
+    return Panel(Judges(*judges), auditees)
 
 
 def agreement(auditees: Sequence[Judge], images: Tensor, worlds: Sequence[Tensor]) -> Tensor:

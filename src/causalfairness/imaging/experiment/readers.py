@@ -6,14 +6,16 @@ reader that leans towards the group by any amount, or not at all, follows withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from causalfairness.imaging import checkpoints
+from causalfairness.imaging.checkpoints import refuse_other_plan
 from causalfairness.imaging.classifiers import (
     Classifier,
     fit_classifier,
@@ -124,18 +126,36 @@ def trained_readers(
     >>> bool((one.logits(films) == again.logits(films)).all())
     True
     """
+    learning = {"groups": partial(school.of_groups, 3)} | {
+        f"{kind} {at + 1}": partial(school.of_findings, 4 + at, kind=kind)
+        for at, kind in enumerate(kinds)
+    }
+    of_groups, *of_findings = kept_networks(school, learning, path=path)
+    return Readers(of_groups, tuple(of_findings), tuple(kinds))
+
+
+def kept_networks(
+    school: School, learning: Mapping[str, Callable[[], Classifier]], *, path: Path | None
+) -> list[Classifier]:
+    """Which networks come of this learning, by name? Those in the file, where they were kept.
+
+    A file of a school that taught otherwise, or of networks with other names, is refused.
+
+    >>> school = School(Simulator(size=32), seed=0, people=40, epochs=1)
+    >>> len(kept_networks(school, {"groups": partial(school.of_groups, 3)}, path=None))
+    1
+    """
     if path is not None and path.exists():
-        kept = checkpoints.load(path, plan=school, but=("device",))
-        networks = [_network(weights) for weights in kept["networks"]]
-        kinds = kept["kinds"]
+        kept = checkpoints.load(path, plan=school, but=("device",))["networks"]
+        refuse_other_plan({"networks": list(kept)}, {"networks": list(learning)}, path=path)
+        networks = [_network(weights) for weights in kept.values()]
     else:
-        networks = [school.of_groups(3)]
-        networks += [school.of_findings(4 + at, kind=kind) for at, kind in enumerate(kinds)]
+        networks = [learn() for learn in learning.values()]
         if path is not None:
-            weights = [network.state_dict() for network in networks]
-            checkpoints.save(path, {"networks": weights, "kinds": list(kinds)}, plan=school)
-    ready = [network.to(school.device).train(False) for network in networks]
-    return Readers(ready[0], tuple(ready[1:]), tuple(kinds))
+            states = (network.state_dict() for network in networks)
+            named = dict(zip(learning, states, strict=True))
+            checkpoints.save(path, {"networks": named}, plan=school)
+    return [network.to(school.device).train(False) for network in networks]
 
 
 def _network(weights: dict[str, Tensor]) -> Classifier:

@@ -18,6 +18,7 @@ from causalfairness.imaging.configuration import Configuration
 from causalfairness.imaging.generator import untrained
 from causalfairness.imaging.learner import learner_of
 from causalfairness.imaging.sampler import sample
+from causalfairness.imaging.simulator import Simulator
 
 
 def speed(plan: Configuration, *, device: str, repeats: int = 20, batch: int | None = None) -> Any:
@@ -25,7 +26,7 @@ def speed(plan: Configuration, *, device: str, repeats: int = 20, batch: int | N
 
     >>> from causalfairness.imaging.configuration import configuration
     >>> sorted(speed(configuration(32), device="cpu", repeats=1, batch=2))
-    ['autoencoder', 'denoiser', 'sampling']
+    ['autoencoder', 'denoiser', 'sampling', 'simulator']
     """
     generator = untrained(plan, seed=0)
     autoencoder, denoiser = generator.autoencoder.to(device), generator.denoiser.to(device)
@@ -40,6 +41,7 @@ def speed(plan: Configuration, *, device: str, repeats: int = 20, batch: int | N
         "autoencoder": _training(autoencoder, paces[0], (films, noise[0]), repeats),
         "denoiser": _training(denoiser, paces[1], (noise[1], codes, noise[1], angles), repeats),
         "sampling": _sampling(generator, noise[1], codes, max(repeats // 10, 1)),
+        "simulator": _drawing(size, 16 * many[0], device, max(repeats // 10, 1)),
     }
 
 
@@ -85,6 +87,12 @@ def _sampling(generator: Any, noise: Tensor, codes: Tensor, repeats: int) -> Any
             repeats,
             images=len(noise) / steps,
         )
+
+
+def _drawing(size: int, count: int, device: str, repeats: int) -> dict[str, float]:
+    simulator = Simulator(size=size)
+    took = _milliseconds(lambda: simulator.draw(count, seed=0, device=device).images(), repeats)
+    return {"ours": took, "images_per_second": 1_000 * count / took}
 
 
 def _compared(

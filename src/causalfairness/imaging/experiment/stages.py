@@ -35,6 +35,7 @@ from causalfairness.imaging.vae import ConditionalVAE, VAEPlan, vae_batches
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
+    "control": {},  # as `all`: to be trained as long as the others
     "group": {"told": ("group",)},
     "schedule": {"schedule": "linear_beta"},
     "mine": {"disentangling": 0.1},

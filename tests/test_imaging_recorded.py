@@ -1,0 +1,83 @@
+"""Can the recorded tables be made again, and are they those of what was measured?"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from causalfairness.imaging.experiment import __main__ as experiment
+from causalfairness.imaging.experiment.recorded import PARTS, run_parts
+from causalfairness.imaging.experiment.stages import VARIANTS
+from causalfairness.imaging.experiment.tables import tables
+
+DOCS = Path(__file__).parents[1] / "docs"
+ENTRY = {
+    "settings": {"count": 1000},
+    "composition": [0.0041],
+    "reversibility": [0.0142],
+    "effectiveness": 0.985,
+    "largest_drift": ["edema", -0.0123],
+    "truth": {"ratio": 0.181},
+    "score": {"ratio": 0.2345},
+    "agreement": {"of_auditees": 0.0099},
+    "realism": {"distance": 0.0005, "floor": 0.0004},
+}
+
+
+def test_every_recorded_run_can_be_asked_for():
+    parse = experiment._parser().parse_args
+    asked = [parse(line.split()) for lines in PARTS.values() for line in lines]
+    assert {given.stage for given in asked} <= set(experiment._STAGES)
+    assert {given.variant for given in asked} == set(VARIANTS)
+
+
+def test_what_is_audited_was_read_in_the_same_way():
+    for part in ("audits", "large_audits"):
+        read, audited = (line.split()[2:] for line in PARTS[part])
+        assert read == audited
+
+
+def test_everything_runs_in_order_until_the_time_is_up(monkeypatch):
+    clock = iter([0.0, *(100.0 * at for at in range(9)), 1000.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    seen = []
+    said = run_parts(seen.append, parts=["generator", "audits"], common=["--x"], seconds=250)
+    assert [given[1] for given in seen] == ["autoencoder", "denoiser", "evaluate"]
+    assert [given[-3:] for given in seen] == [
+        ["--x", "--seconds", left] for left in ("250", "150", "50")
+    ]
+    assert said.startswith("time is up before `--stage evaluate")
+    assert "of generator; give the same command again" in said
+
+
+def test_everything_is_a_stage_that_says_what_it_ran_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(PARTS, "speed", ("--stage speed --size 32 --repeats 1",))
+    where = ["--folder", str(tmp_path), "--device", "cpu"]
+    experiment.main(["--stage", "everything", "--parts", "speed", *where])
+    assert "all of it is there: speed" in capsys.readouterr().out
+    assert set(json.loads((tmp_path / "machine.json").read_text())) == {"device", "torch", "monai"}
+    experiment.main(["--stage", "tables", *where])
+    shown = capsys.readouterr().out
+    assert shown.startswith("### Speed\n\n| size | what | ms |")
+    assert "| 32 | simulator |" in shown
+
+
+def test_a_table_shows_what_was_measured(tmp_path):
+    found = {"all residual": ENTRY, "all decode": ENTRY | {"effectiveness": 0.5}}
+    (tmp_path / "quality-all-128.json").write_text(json.dumps(found))
+    (tmp_path / "quality-mine-256.json").write_text(json.dumps({"mine residual": ENTRY}))
+    shown = tables(tmp_path).splitlines()
+    figures = "0.0041 | 0.0142 | {} | -0.012 edema | 0.18x | 0.234x | 0.0099 | 0.0005 (0.0004) |"
+    residual = "x + D(z') - D(z) | 1,000 | "
+    assert shown[4:] == [
+        f"| 128 | {residual}{figures.format('0.985')}",
+        f"| 128 | D(z'), the published form | 1,000 | {figures.format('0.500')}",
+        f"| 256 | fewer steps, MINE map: {residual}{figures.format('0.985')}",
+    ]
+
+
+@pytest.mark.parametrize("head", ["Images", "Audits", "Power", "Training", "Speed"])
+def test_the_page_shows_the_recorded_run(head):
+    recorded = tables(DOCS / "recorded" / "imaging").split("### ")
+    table = next(part for part in recorded if part.startswith(head)).partition("\n\n")[2].strip()
+    assert table in (DOCS / "imaging.md").read_text("utf-8")
