@@ -137,8 +137,10 @@ def test_guidance_goes_further(trained, films):
     assert apart(plain, harder) > 1e-4
 
 
-@pytest.mark.parametrize("form", ["residual", "difference", "decode"])
-@pytest.mark.parametrize("groups", [(0, 1, 2), (0, 2, UNKNOWN)])
+@pytest.mark.parametrize(
+    ("form", "groups"),
+    [("residual", (0, 2, UNKNOWN)), ("difference", (0, 1, 2)), ("decode", (1,))],
+)
 def test_all_groups_at_once_are_the_same_as_one_by_one(trained, films, form, groups):
     walking = replace(trained[0], walk=replace(WALK, form=form))
     together = walking.counterfactuals(films.images(), films.parents, groups=groups)
