@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(text: str, path: str | os.PathLike[str]) -> Path:
+def write_whole(content: str | bytes, path: str | os.PathLike[str]) -> Path:
     """Where is the file now? Written beside its place first, then moved there in one step.
 
     >>> import tempfile
@@ -18,8 +18,8 @@ def write_whole(text: str, path: str | os.PathLike[str]) -> Path:
     goal = Path(path)
     part = goal.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        with open(part, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(part, "xb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, goal)

@@ -69,7 +69,7 @@ def png(film: Tensor) -> str:
     >>> png(torch.zeros(1, 2, 2))[:10]
     'iVBORw0KGg'
     """
-    return _file(np.rint(255 * film[0].double().clamp(0, 1).cpu().numpy()).astype(np.uint8))
+    return _file(_gray(film))
 
 
 def png_of_change(change: Tensor, *, factor: float) -> str:
@@ -78,9 +78,38 @@ def png_of_change(change: Tensor, *, factor: float) -> str:
     >>> png_of_change(torch.zeros(1, 2, 2), factor=5.0)[:10]
     'iVBORw0KGg'
     """
+    return _file(_colored(change, factor))
+
+
+def png_of_grid(rows: Sequence[Sequence[Tensor]], changes: Tensor, *, factor: float) -> bytes:
+    """What is the PNG file of a grid? Each row holds films, and after them what changed in color.
+
+    >>> film = torch.zeros(1, 2, 2)
+    >>> png_of_grid([[film, film]], film[None], factor=5.0)[1:4]
+    b'PNG'
+    """
+    lines = [
+        np.concatenate(
+            [*(np.repeat(_gray(film)[..., None], 3, 2) for film in row), _colored(change, factor)],
+            axis=1,
+        )
+        for row, change in zip(rows, changes, strict=True)
+    ]
+    return base64.b64decode(_file(np.concatenate(lines)))
+
+
+def _gray(film: Tensor) -> NDArray[np.uint8]:
+    return _bytes(255 * film[0].double().clamp(0, 1).cpu().numpy())
+
+
+def _colored(change: Tensor, factor: float) -> NDArray[np.uint8]:
     far = (factor * change[0].double()).clamp(-1, 1).cpu().numpy()[..., None]
     end = np.where(far > 0, MORE, LESS)
-    return _file(np.rint(NONE + np.abs(far) * (end - NONE)).astype(np.uint8))
+    return _bytes(NONE + np.abs(far) * (end - NONE))
+
+
+def _bytes(values: NDArray[np.float64]) -> NDArray[np.uint8]:
+    return np.rint(values).astype(np.uint8)
 
 
 def _first_of_each(group: Tensor, count: int) -> Tensor:

@@ -162,6 +162,13 @@ def _speed(settings: Settings, given: argparse.Namespace) -> str:
     return text
 
 
+def _films(settings: Settings, given: argparse.Namespace) -> str:
+    from causalfairness.imaging.experiment.films import draw_films
+
+    forms = given.made.split(",")
+    return "\n".join(str(draw_films(settings, form=form, walk=_walk(given))) for form in forms)
+
+
 def _pack(settings: Settings, given: argparse.Namespace) -> str:
     to = Path(given.to or settings.folder)
     files = pack_generator(trained_generator(settings), to)
@@ -194,6 +201,7 @@ _STAGES = {
     "evaluate": _evaluate,
     "scores": _scores,
     "audit": _audit,
+    "films": _films,
     "speed": _speed,
     "pack": _pack,
 }

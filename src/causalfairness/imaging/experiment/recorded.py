@@ -54,6 +54,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         f"--stage scores {_LARGE} --pool 1500",
         f"--stage audit {_LARGE} --pool 1500",
     ),
+    "films": (f"--stage films {_SMALL}", f"--stage films {_LARGE}"),
     "speed": ("--stage speed --size 128", "--stage speed --size 256"),
 }
 
