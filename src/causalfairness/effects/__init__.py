@@ -1,5 +1,6 @@
 """What was found? Numbers that know their uncertainty, and the sums made of them."""
 
+from causalfairness.effects.column_table import ColumnTable
 from causalfairness.effects.decomposition import Decomposition
 from causalfairness.effects.diagnostics import Diagnostics, LearnerLoss, Overlap
 from causalfairness.effects.effect import Basis, Effect
@@ -9,6 +10,7 @@ from causalfairness.effects.world_means import Estimate, WorldMeans
 
 __all__ = [
     "Basis",
+    "ColumnTable",
     "Decomposition",
     "Diagnostics",
     "Effect",

@@ -2,77 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from causalfairness.effects.column_table import ColumnTable, plain
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text, format_p_value
 
-SHOWN = 10  # complainants that are printed
 HEADINGS = ("complainant", "k", "control", "test", "delta", "low", "high", "p", "p (adjusted)")
 
 
-@dataclass(frozen=True, eq=False)
-class SituationTable:
+class SituationTable(ColumnTable):
     """What was found for each complainant? One row per complainant and k; columns by name.
 
-    Printed, it shows those with the largest difference.
+    Printed, it shows those with the largest difference; in plain data, None stands where a group is
+    empty.
 
     >>> table = SituationTable({"row": np.array([7]), "delta": np.array([0.2])})
     >>> table["delta"].tolist(), len(table), table.to_records()
     ([0.2], 1, [{'row': 7, 'delta': 0.2}])
     """
 
-    columns: Mapping[str, Any]  # arrays, or lists of lists
+    headings = HEADINGS
+    others = "with smaller differences"
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.columns:
-            raise KeyError(f"no column is named {name!r}; there are {', '.join(self.columns)}")
-        return self.columns[name]
+    def order(self) -> NDArray[np.int64]:
+        """Which complainants are printed first?"""
+        return np.argsort(-np.nan_to_num(self["delta"], nan=-np.inf), kind="stable")
 
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """What is in the table, as plain data? None where a group is empty."""
-        rows = zip(*self.to_lists().values(), strict=True)
-        return [dict(zip(self.columns, row, strict=True)) for row in rows]
-
-    def to_lists(self) -> dict[str, list[Any]]:
-        """What is in each column, as plain data? None where a group is empty."""
-        return {name: _plain(values) for name, values in self.columns.items()}
-
-    def to_pandas(self) -> Any:
-        """What is in the table, as a pandas data frame?"""
-        return as_pandas(self.to_records())
-
-    def to_polars(self) -> Any:
-        """What is in the table, as a polars data frame?"""
-        return as_polars(self.to_records())
-
-    def __str__(self) -> str:
-        rest = len(self) - SHOWN
-        more = f"\n... and {rest:,} more, with smaller differences" if rest > 0 else ""
-        return as_text(self._lines()) + more
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(self._lines())
-
-    def _lines(self) -> list[tuple[str, ...]]:
-        delta = np.nan_to_num(self["delta"], nan=-np.inf)
-        order = np.argsort(-delta, kind="stable")[:SHOWN]
-        return [HEADINGS, *(self._line(int(row)) for row in order)]
-
-    def _line(self, at: int) -> tuple[str, ...]:
+    def line(self, at: int) -> tuple[str, ...]:
+        """What is printed of this complainant?"""
         who = self["id"] if "id" in self.columns else self["row"]
         rates = (f"{self[name][at]:.3f}" for name in ("control_rate", "test_rate"))
         signed = (f"{self[name][at]:+.3f}" for name in ("delta", "low", "high"))
         chances = (_chance(self[name][at]) for name in ("p_value", "p_adjusted"))
-        return (str(_plain(who)[at]), str(self["k"][at]), *rates, *signed, *chances)
+        return (str(plain(who)[at]), str(self["k"][at]), *rates, *signed, *chances)
 
 
 @dataclass(frozen=True)
@@ -168,16 +135,6 @@ class SituationSummary:
                 )
             )
         return cells
-
-
-def _plain(values: Any) -> list[Any]:
-    """Python values; None for numbers that are not known."""
-    if not isinstance(values, np.ndarray):
-        return list(values)
-    plain: list[Any] = values.tolist()
-    if values.dtype.kind != "f":
-        return plain
-    return [None if value != value else value for value in plain]
 
 
 def _chance(p_value: float) -> str:

@@ -7,17 +7,16 @@ trusted. P-values are adjusted for the number of models (Benjamini-Hochberg).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text, format_p_value
+from causalfairness.effects.column_table import ColumnTable
+from causalfairness.effects.table import format_p_value
 from causalfairness.inference import benjamini_hochberg
 
 Array = NDArray[np.float64]
@@ -165,8 +164,7 @@ class InvarianceTest:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class InvarianceTable:
+class InvarianceTable(ColumnTable):
     """What was found for each model? One row per model; columns by name.
 
     Printed, it shows those with the smallest p-values, and effects by their roots, in units of the
@@ -177,44 +175,16 @@ class InvarianceTable:
     [{'model': 'a', 'log_p_value': -2.0}]
     """
 
-    columns: Mapping[str, Any]
+    headings = HEADINGS
+    shown = SHOWN
+    others = "with larger p-values"
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.columns:
-            raise KeyError(f"no column is named {name!r}; there are {', '.join(self.columns)}")
-        return self.columns[name]
+    def order(self) -> NDArray[np.int64]:
+        """Which models are printed first?"""
+        return np.argsort(self["log_p_value"], kind="stable")
 
-    def __len__(self) -> int:
-        return len(self["model"])
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """What is in the table, as plain data?"""
-        rows = zip(*(values.tolist() for values in self.columns.values()), strict=True)
-        return [dict(zip(self.columns, row, strict=True)) for row in rows]
-
-    def to_pandas(self) -> Any:
-        """What is in the table, as a pandas data frame?"""
-        return as_pandas(self.to_records())
-
-    def to_polars(self) -> Any:
-        """What is in the table, as a polars data frame?"""
-        return as_polars(self.to_records())
-
-    def __str__(self) -> str:
-        rest = len(self) - SHOWN
-        more = f"\n... and {rest:,} more, with larger p-values" if rest > 0 else ""
-        return as_text(self._lines()) + more
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(self._lines())
-
-    def _lines(self) -> list[tuple[str, ...]]:
-        order = np.argsort(self["log_p_value"], kind="stable")[:SHOWN]
-        return [HEADINGS, *(self._line(int(row)) for row in order)]
-
-    def _line(self, at: int) -> tuple[str, ...]:
+    def line(self, at: int) -> tuple[str, ...]:
+        """What is printed of this model?"""
         chances = (format_p_value(self[name][at]) for name in ("p_value", "p_adjusted"))
         roots = (f"{_root(self[name][at]):.3g}" for name in ("effect", "upper"))
         numbers = (f"{self['statistic'][at]:+.2f}", f"{self['log_p_value'][at]:.2f}")

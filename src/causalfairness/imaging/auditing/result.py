@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text, format_p_value
+from causalfairness.effects.column_table import ColumnTable
+from causalfairness.effects.table import format_p_value
 from causalfairness.imaging.auditing.generating import Generated
 from causalfairness.invariance import InvarianceTest
 
@@ -237,8 +238,7 @@ class ImagingAudit:
         return values.reshape(len(self.models), len(self.findings))
 
 
-@dataclass(frozen=True, eq=False)
-class AuditTable:
+class AuditTable(ColumnTable):
     """What was found for each classifier and finding? One row each; columns by name.
 
     >>> table = AuditTable({"model": np.array(["a"]), "p_value": np.array([0.5])})
@@ -246,46 +246,18 @@ class AuditTable:
     [{'model': 'a', 'p_value': 0.5}]
     """
 
-    columns: Mapping[str, Any]
+    headings = HEADINGS
+    shown = SHOWN
+    others = "with larger p-values"
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.columns:
-            raise KeyError(f"no column is named {name!r}; there are {', '.join(self.columns)}")
-        return self.columns[name]
+    def order(self) -> NDArray[np.int64]:
+        """Which rows are printed first? All as they are, if they fit; else by their p-values."""
+        if len(self) <= self.shown:
+            return np.arange(len(self))
+        return np.argsort(self["log_p_value"], kind="stable")
 
-    def __len__(self) -> int:
-        return len(self["model"])
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """What is in the table, as plain data?"""
-        rows = zip(*(values.tolist() for values in self.columns.values()), strict=True)
-        return [dict(zip(self.columns, row, strict=True)) for row in rows]
-
-    def to_pandas(self) -> Any:
-        """What is in the table, as a pandas data frame?"""
-        return as_pandas(self.to_records())
-
-    def to_polars(self) -> Any:
-        """What is in the table, as a polars data frame?"""
-        return as_polars(self.to_records())
-
-    def __str__(self) -> str:
-        rest = len(self) - SHOWN
-        more = f"\n... and {rest:,} more, with larger p-values" if rest > 0 else ""
-        return as_text(self._lines()) + more
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(self._lines())
-
-    def _lines(self) -> list[tuple[str, ...]]:
-        order = np.arange(len(self))
-        if len(self) > SHOWN:
-            order = np.argsort(self["log_p_value"], kind="stable")[:SHOWN]
-        return [HEADINGS, *(self._line(int(row)) for row in order)]
-
-    def _line(self, at: int) -> tuple[str, ...]:
+    def line(self, at: int) -> tuple[str, ...]:
+        """What is printed of this classifier and finding?"""
         chances = [format_p_value(self[name][at]) for name in ("p_value", "p_adjusted")]
         roots = [f"{np.sqrt(max(self[name][at], 0.0)):.3g}" for name in ("effect", "upper")]
         asked = self["opportunity_n"][at] > 0
