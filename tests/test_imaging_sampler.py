@@ -94,6 +94,44 @@ def test_narrow_directions_need_the_crowded_grid():
     assert crowded < 0.2 * round_trip(velocity, even, 2, start)
 
 
+@pytest.mark.parametrize("spread", [10.0, 20.0, 30.0])
+def test_wide_directions_come_back_as_noise_that_a_denoiser_knows(spread):
+    wide = torch.full((6,), spread, dtype=torch.float64)
+    start, velocity = latents(deviations=wide), exact_velocity(deviations=wide)
+    noise = invert(velocity, start, angles=cosine().grid(30), refinement=2)
+    assert float(noise.std()) < 1.4  # with steps even in the angle, 1.9 for a spread of 30
+
+
+def two_peaked(center, width):
+    """The exact velocity of a number that lies around -center or +center."""
+    peaks = torch.tensor([-center, center], dtype=torch.float64)
+
+    def velocity(z, angle):
+        signal, disturbance = torch.cos(angle.double()), torch.sin(angle.double())
+        spread = signal**2 * width**2 + disturbance**2
+        apart = z - signal * peaks
+        chance = torch.softmax(-(apart**2) / (2 * spread), dim=1)
+        latent = (chance * (peaks + signal * width**2 / spread * apart)).sum(1, keepdim=True)
+        return (signal * z - latent) / disturbance if disturbance > 0 else torch.zeros_like(z)
+
+    return velocity
+
+
+def test_thirty_steps_tell_two_peaks_far_apart():
+    drawn = torch.Generator().manual_seed(0)
+    side = 2.0 * (torch.rand(1_000, 1, generator=drawn) < 0.5) - 1
+    start = 15 * side.double() + 5 * torch.randn(1_000, 1, dtype=torch.float64, generator=drawn)
+    velocity, angles = two_peaked(15.0, 5.0), cosine().grid(30)
+    back = sample(velocity, invert(velocity, start, angles=angles, refinement=2), angles=angles)
+    assert float((back - start).square().mean().sqrt()) < 0.04 * 15  # even in the angle: 0.055
+
+
+def test_angles_are_trained_where_walks_go():
+    share = (torch.arange(20_000, dtype=torch.float64) + 0.5) / 20_000
+    trained = cosine().angles_at(share).sort().values
+    assert torch.allclose(trained.float(), cosine().grid(40_000)[1::2], atol=1e-3)
+
+
 def test_inverted_latents_are_standard_noise():
     noise = invert(exact_velocity(), latents(4_000), angles=cosine().grid(200), refinement=2)
     assert float(noise.mean(0).abs().max()) < 4 / math.sqrt(4_000)
