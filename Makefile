@@ -10,6 +10,9 @@ PIP := -m pip install --quiet --disable-pip-version-check
 demo: $(VENV)/.ready-demo
 	$(VENV)/bin/python -m causalfairness.demo
 
+# Tests run side by side, one for each core: more threads would only wait for each other.
+test test-all: export OMP_NUM_THREADS = 1
+
 test: browser lint
 	$(VENV)/bin/python -m pytest -m "not slow"
 
