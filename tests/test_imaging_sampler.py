@@ -126,12 +126,6 @@ def test_thirty_steps_tell_two_peaks_far_apart():
     assert float((back - start).square().mean().sqrt()) < 0.04 * 15  # even in the angle: 0.055
 
 
-def test_angles_are_trained_where_walks_go():
-    share = (torch.arange(20_000, dtype=torch.float64) + 0.5) / 20_000
-    trained = cosine().angles_at(share).sort().values
-    assert torch.allclose(trained.float(), cosine().grid(40_000)[1::2], atol=1e-3)
-
-
 def test_inverted_latents_are_standard_noise():
     noise = invert(exact_velocity(), latents(4_000), angles=cosine().grid(200), refinement=2)
     assert float(noise.mean(0).abs().max()) < 4 / math.sqrt(4_000)
