@@ -38,16 +38,33 @@ def test_what_is_audited_was_read_in_the_same_way():
 
 
 def test_everything_runs_in_order_until_the_time_is_up(monkeypatch):
-    clock = iter([0.0, *(100.0 * at for at in range(9)), 1000.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     seen = []
-    said = run_parts(seen.append, parts=["generator", "audits"], common=["--x"], seconds=250)
+
+    def run(given):
+        seen.append(given)
+        now[0] += 100.0
+
+    said = run_parts(run, parts=["generator", "audits"], common=["--x"], seconds=250)
     assert [given[1] for given in seen] == ["autoencoder", "denoiser", "evaluate"]
     assert [given[-3:] for given in seen] == [
         ["--x", "--seconds", left] for left in ("250", "150", "50")
     ]
-    assert said.startswith("time is up before `--stage evaluate")
+    assert said.startswith("time was up at `--stage evaluate")
     assert "of generator; give the same command again" in said
+    assert run_parts(run, parts=["speed"], seconds=1_000) == "all of it is there: speed"
+
+
+def test_what_was_cut_at_the_very_end_is_not_called_done(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    def run(given):
+        now[0] += 100.0
+
+    said = run_parts(run, parts=["guidance"], seconds=100)
+    assert said.startswith("time was up at")
 
 
 def test_everything_is_a_stage_that_says_what_it_ran_on(tmp_path, monkeypatch, capsys):
