@@ -212,7 +212,7 @@ def test_real_images_are_no_further_apart_than_the_floor(films):
     others = Simulator(size=32).draw(400, seed=14).images()
     found = frechet(others, films.images())
     assert found.distance < 4 * found.floor  # both are chance, of 200 images and few directions
-    assert frechet(others + 0.05, films.images()).distance > 20 * found.floor
+    assert frechet(others + 0.1, films.images()).distance > 20 * found.floor
     assert "random network, seed 0" in str(found)
 
 

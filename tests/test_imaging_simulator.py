@@ -97,6 +97,21 @@ def test_the_group_reaches_four_nuisances_and_nothing_else():
     assert differ == NUISANCES
 
 
+def test_no_nuisance_alone_tells_the_group():
+    """Where one did, a judge would look at that one and at no other: a letter in a corner, say."""
+    films = Simulator(size=16).draw(4_000, seed=0)
+    films = replace(films, parents=replace(films.parents, scanner=0 * films.parents.scanner))
+    worlds = [
+        anatomy(films.noise, films.told(group=group).parents, films.severities, strength=1.0)
+        for group in (0, 1)
+    ]
+    for name in NUISANCES:
+        scale = torch.logit if name == "marker" else torch.log
+        plain, moved = (scale(getattr(body, name).double()) for body in worlds)
+        far = abs(float((moved - plain).mean())) / float(plain.std())
+        assert 2.0 < far < 3.5, name
+
+
 def test_hidden_causes_tie_the_group_to_age_and_sex_and_can_be_cut():
     drawn = {c: Simulator(confounding=c).draw(20_000, seed=7) for c in (1.0, 0.0)}
     tied, cut = drawn[1.0].parents, drawn[0.0].parents
@@ -151,6 +166,11 @@ def test_the_same_people_are_on_small_and_large_films():
     shrunk = functional.avg_pool2d(large.images(), 2)
     assert (shrunk - small.images()).abs().mean() < 0.006
     assert torch.equal(small.parents.findings, large.parents.findings)
+
+
+def test_no_strength_makes_an_impossible_body():
+    films = Simulator(size=16, strength=8.0).draw(200, seed=0).images()
+    assert bool(torch.isfinite(films).all())
 
 
 def test_films_are_gray_values_from_0_to_1():

@@ -41,12 +41,13 @@ class GaussianGenerator:
     residual: Tensor  # (K, K), the covariance around the means
 
     def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
-        """What would the images be under this group?"""
+        """What would the images be under this group? Cut to values from 0 to 1, as films are."""
         images = checked_images(images, size=self.size)
         if len(parents) != len(images):
             raise ParentsError(f"{len(images)} images came with parents of {len(parents)} people")
         move = self.means(parents.told(group=group)) - self.means(parents)
-        return images + (move @ self.components.T).reshape(images.shape).to(images)
+        made = images + (move @ self.components.T).reshape(images.shape).to(images)
+        return made.clamp(0.0, 1.0)
 
     def noise(self, images: Tensor, parents: Parents) -> Tensor:
         """Which standard normal numbers do these images come from? (n, components)."""

@@ -14,10 +14,10 @@ from torch import Tensor
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.simulator.noise import Noise
 
-_TISSUE = (0.0, 0.22, -0.22)  # by group, at strength 1: most films tell
-_EXPOSURE = (0.0, 0.11, -0.11)
-_TEXTURE = (0.0, 0.5, -0.5)
-_MARKER = (0.0, -0.8, 0.8)
+_TISSUE = (0.0, 0.30, -0.30)  # by group, at strength 1: each some three times its own noise,
+_EXPOSURE = (0.0, 0.15, -0.15)  # so that nearly every film tells, and no single one of them does
+_TEXTURE = (0.0, 0.6, -0.6)
+_MARKER = (0.0, -0.4, 0.4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def _nuisances(noise: Noise, parents: Parents, strength: float) -> dict[str, Ten
     portable = parents.scanner.double()
     return {
         "portable": portable,
-        "tissue": 1 + 0.10 * _calm(noise["tissue"]) + shift(_TISSUE),
+        "tissue": torch.exp(0.10 * _calm(noise["tissue"]) + shift(_TISSUE)),
         "exposure": torch.exp(0.05 * _calm(noise["exposure"]) - 0.08 * portable + shift(_EXPOSURE)),
         "texture": 0.022 * torch.exp(0.25 * _calm(noise["texture"]) + shift(_TEXTURE)),
         "marker": torch.sigmoid(0.6 * _calm(noise["marker"]) + 4 * shift(_MARKER) + 0.5),
