@@ -5,6 +5,7 @@ A table of this kind can be long: what is printed are its first rows in an order
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnTable:
+class ColumnTable(ABC):
     """What was found, row by row? Columns by name; printed, it shows the rows that matter most.
 
     >>> class Ages(ColumnTable):
@@ -40,13 +41,13 @@ class ColumnTable:
     shown: ClassVar[int] = 10  # rows that are printed
     others: ClassVar[str] = ""  # what rows that are not printed are like
 
+    @abstractmethod
     def order(self) -> NDArray[np.int64]:
         """Which rows are printed first?"""
-        raise NotImplementedError
 
+    @abstractmethod
     def line(self, at: int) -> tuple[str, ...]:
         """What is printed of this row, under the headings?"""
-        raise NotImplementedError
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.columns:
