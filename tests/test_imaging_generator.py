@@ -165,6 +165,13 @@ def test_what_is_sampled_already_is_not_sampled_again(trained, films, monkeypatc
     assert len(calls) == WALK.steps * (1 + WALK.refinement + 1 + 1)
 
 
+def test_networks_have_lean_norms_alone():
+    found = untrained(TINY, seed=0)
+    for network in (found.autoencoder, found.denoiser):
+        kinds = {type(layer) for layer in network.modules() if isinstance(layer, nn.GroupNorm)}
+        assert kinds == {LeanGroupNorm}
+
+
 @torch.no_grad()
 def test_lean_norms_answer_as_others_do():
     values = torch.randn(6, 8, 5, 5, generator=torch.Generator().manual_seed(0))
