@@ -3,12 +3,17 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from causalfairness.imaging.experiment import __main__ as experiment
+from causalfairness.imaging.experiment.films import SHOWN, draw_films
 from causalfairness.imaging.experiment.recorded import PARTS, run_parts
-from causalfairness.imaging.experiment.stages import VARIANTS
+from causalfairness.imaging.experiment.stages import VARIANTS, Settings
 from causalfairness.imaging.experiment.tables import tables
+from causalfairness.imaging.generator import Walk
+from causalfairness.imaging.pictures import NONE
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = {
@@ -77,6 +82,23 @@ def test_everything_is_a_stage_that_says_what_it_ran_on(tmp_path, monkeypatch, c
     shown = capsys.readouterr().out
     assert shown.startswith("### Speed\n\n| size | what | ms |")
     assert "| 32 | simulator |" in shown
+
+
+@pytest.mark.parametrize(("form", "like"), [("truth", 2), ("nothing", 0)])
+def test_a_picture_shows_film_made_true_and_what_is_left(tmp_path, form, like):
+    path = draw_films(Settings(tmp_path, size=32), form=form, walk=Walk())
+    with Image.open(path) as picture:
+        pixels = np.asarray(picture).reshape(SHOWN * 32, 4, 32, 3)
+    assert (pixels[:, 1] == pixels[:, like]).all()
+    assert (pixels[:, 0] != pixels[:, 2]).any()
+    unchanged = (pixels[:, 3] == NONE).all()
+    assert unchanged == (form == "truth")
+
+
+def test_a_part_that_nobody_knows_is_named(capsys):
+    with pytest.raises(SystemExit):
+        experiment.main(["--stage", "everything", "--parts", "speed,everyone"])
+    assert "no part is named everyone; there are generator, audits" in capsys.readouterr().err
 
 
 def test_a_table_shows_what_was_measured(tmp_path):

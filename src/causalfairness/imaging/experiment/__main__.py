@@ -179,8 +179,7 @@ def _everything(settings: Settings, given: argparse.Namespace) -> str:
     keep_measured(settings.folder / "machine.json", _machine(settings.device))
     common = ["--folder", given.folder, "--device", settings.device, "--seed", str(settings.seed)]
     common += ["--workers", str(given.workers)]
-    parts = given.parts.split(",")
-    return run_parts(main, parts=parts, common=common, seconds=settings.seconds)
+    return run_parts(main, parts=given.parts, common=common, seconds=settings.seconds)
 
 
 def _machine(device: str) -> dict[str, str]:
@@ -207,11 +206,21 @@ _STAGES = {
 }
 
 
+def _parts(text: str) -> list[str]:
+    parts = text.split(",")
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"no part is named {', '.join(unknown)}; there are {', '.join(PARTS)}"
+        )
+    return parts
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m causalfairness.imaging.experiment")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--stage", required=True, choices=sorted(_STAGES))
-    parser.add_argument("--parts", default=",".join(PARTS), help="of everything")
+    parser.add_argument("--parts", type=_parts, default=[*PARTS], help="of everything")
     parser.add_argument("--size", type=int, default=128, help="32, 64, 128 or 256")
     parser.add_argument("--folder", default="runs")
     parser.add_argument("--variant", default="all", choices=sorted(VARIANTS))
