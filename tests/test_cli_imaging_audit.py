@@ -274,6 +274,13 @@ def test_a_trained_network_is_trained_once_and_scores_are_kept(home, tmp_path, m
     assert "belongs to another configuration: epochs is 1, not 2" in flat(other.stderr)
 
 
+def test_scores_of_walks_that_went_elsewhere_are_refused(home, tmp_path, monkeypatch):
+    home.asked("leaning", "--folder", tmp_path / "kept", code=1)
+    monkeypatch.setattr(folder_audit, "SPREAD", (0.1, 10.0))
+    refused = home.asked("leaning", "--folder", tmp_path / "kept", code=3)
+    assert "belongs to another configuration: stamp" in flat(refused.stderr)
+
+
 def _words(home, *more):
     given = ("imaging", "audit", "--data", home.place / "films", "--generator", home.place / "made")
     return [*map(str, (*given, "--device", "cpu", *more))]

@@ -30,6 +30,7 @@ from causalfairness.imaging.readers import PlainFolder, RadiographFolder
 from causalfairness.imaging.readers.identity import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
+from causalfairness.imaging.schedule import SPREAD
 
 Reader = Callable[[Tensor], Tensor]
 LEARNED = "train"
@@ -106,7 +107,7 @@ def audit_folder(
         batch=batch,
         device=device,
         folder=None if where is None else where / "scores",
-        stamp=f"{json.dumps(dict(kept.about), sort_keys=True)} {walk} {fingerprint(chosen)}",
+        stamp=_stamp(kept, walk, chosen),
         **asked,
     )
     record = record_of(
@@ -122,6 +123,12 @@ def audit_folder(
         pictures=_pictures(kept, known, device),
     )
     return FolderAudit(found, record)
+
+
+def _stamp(kept: KeptGenerator, walk: int | None, chosen: RadiographFolder) -> str:
+    """By what kept scores are known: the generator, where its walks go, and the images."""
+    about = json.dumps(dict(kept.about), sort_keys=True)
+    return f"{about} {walk} {SPREAD} {fingerprint(chosen)}"
 
 
 def _refuse_learned(kept: KeptGenerator, films: RadiographFolder, part: str) -> None:
