@@ -95,10 +95,18 @@ def test_a_picture_shows_film_made_true_and_what_is_left(tmp_path, form, like):
     assert unchanged == (form == "truth")
 
 
-def test_a_part_that_nobody_knows_is_named(capsys):
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("everything --parts speed,everyone", "no part is named everyone; there are generator, a"),
+        ("evaluate --forms truth,lies", "no form is named lies; there are nothing, truth, "),
+        ("films --made truth,lies", "no form is named lies; there are nothing, truth, "),
+    ],
+)
+def test_what_nobody_knows_is_named(given, said, capsys):
     with pytest.raises(SystemExit):
-        experiment.main(["--stage", "everything", "--parts", "speed,everyone"])
-    assert "no part is named everyone; there are generator, audits" in capsys.readouterr().err
+        experiment.main(["--stage", *given.split()])
+    assert said in capsys.readouterr().err
 
 
 def test_a_table_shows_what_was_measured(tmp_path):

@@ -23,13 +23,13 @@ import json
 import math
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import monai
 import torch
 
-from causalfairness.imaging.experiment.evaluation import evaluate
+from causalfairness.imaging.experiment.evaluation import FORMS, evaluate
 from causalfairness.imaging.experiment.measured import keep_measured
 from causalfairness.imaging.experiment.panel import trained_panel
 from causalfairness.imaging.experiment.pools import PoolPlan, kept_pool, read_pool
@@ -91,7 +91,7 @@ def _evaluate(settings: Settings, given: argparse.Namespace) -> str:
     found = evaluate(
         settings,
         panel,
-        forms=given.forms.split(","),
+        forms=given.forms,
         count=given.count,
         walk=_walk(given),
         path=settings.folder / f"quality-{settings.variant}-{settings.size}.json",
@@ -145,7 +145,7 @@ def _audit(settings: Settings, given: argparse.Namespace) -> str:
 def _plans(settings: Settings, given: argparse.Namespace) -> list[PoolPlan]:
     return [
         PoolPlan(settings, form, float(shift), count=given.pool, walk=_walk(given))
-        for form in given.made.split(",")
+        for form in given.made
         for shift in given.shifts.split(",")
     ]
 
@@ -165,8 +165,7 @@ def _speed(settings: Settings, given: argparse.Namespace) -> str:
 def _films(settings: Settings, given: argparse.Namespace) -> str:
     from causalfairness.imaging.experiment.films import draw_films
 
-    forms = given.made.split(",")
-    return "\n".join(str(draw_films(settings, form=form, walk=_walk(given))) for form in forms)
+    return "\n".join(str(draw_films(settings, form=form, walk=_walk(given))) for form in given.made)
 
 
 def _pack(settings: Settings, given: argparse.Namespace) -> str:
@@ -206,21 +205,28 @@ _STAGES = {
 }
 
 
-def _parts(text: str) -> list[str]:
-    parts = text.split(",")
-    unknown = [part for part in parts if part not in PARTS]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"no part is named {', '.join(unknown)}; there are {', '.join(PARTS)}"
-        )
-    return parts
+def _named(what: str, known: Collection[str]) -> Callable[[str], list[str]]:
+    """Which of the known ones does an argument name, one after the other?"""
+
+    def read(text: str) -> list[str]:
+        names = text.split(",")
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(
+                f"no {what} is named {', '.join(unknown)}; there are {', '.join(known)}"
+            )
+        return names
+
+    return read
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m causalfairness.imaging.experiment")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--stage", required=True, choices=sorted(_STAGES))
-    parser.add_argument("--parts", type=_parts, default=[*PARTS], help="of everything")
+    parser.add_argument(
+        "--parts", type=_named("part", PARTS), default=[*PARTS], help="of everything"
+    )
     parser.add_argument("--size", type=int, default=128, help="32, 64, 128 or 256")
     parser.add_argument("--folder", default="runs")
     parser.add_argument("--variant", default="all", choices=sorted(VARIANTS))
@@ -228,9 +234,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, help="of training; the learning rate falls over them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default=device)
-    parser.add_argument(
-        "--forms", default="nothing,truth,ceiling,gaussian,residual,difference,decode"
-    )
+    forms = "nothing,truth,ceiling,gaussian,residual,difference,decode"
+    parser.add_argument("--forms", type=_named("form", FORMS), default=forms)
     parser.add_argument("--count", type=int, default=1_000, help="test images")
     parser.add_argument("--walk", type=int, default=50, help="steps of sampling and inversion")
     parser.add_argument("--refinement", type=int, default=2)
@@ -239,7 +244,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--strength", type=float, default=1.0, help="of the group, on films")
-    parser.add_argument("--made", default="difference", help="forms whose films are audited")
+    parser.add_argument(
+        "--made",
+        type=_named("form", FORMS),
+        default="difference",
+        help="forms whose films are audited",
+    )
     parser.add_argument("--shifts", default="0,1.5", help="of prevalence by group, in test films")
     parser.add_argument("--pool", type=int, default=4_000, help="test films read for audits")
     parser.add_argument("--audited", type=int, default=500, help="films in one audit")

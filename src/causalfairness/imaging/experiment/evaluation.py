@@ -36,6 +36,7 @@ from causalfairness.imaging.training import averaged_weights
 from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator
 
 TEST_SEED = 77
+_Making = Callable[[Settings, Walk, Radiographs], CounterfactualGenerator]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ def evaluate(
     path: Path,
     seconds: float = math.inf,
 ) -> dict[str, Any]:
-    """How good is each form? `forms` are keys of the table below; returns what was found for them.
+    """How good is each form? `forms` are keys of `FORMS`; returns what was found for them.
 
     No form is begun once the time is over: call again for the rest.
 
@@ -157,34 +158,7 @@ def generator_of(
     DoNothing()
     """
 
-    def diffusion(**changes: Any) -> DiffusionGenerator:
-        return replace(trained_generator(settings), walk=replace(walk, **changes))
-
-    def vae(beta: float) -> VAEGenerator:
-        plan = vae_plan(settings, beta=beta)
-        path = settings.path(f"vae-{beta:g}")
-        network = averaged_weights(ConditionalVAE(plan), path, plan=plan, device=settings.device)
-        return VAEGenerator(network)
-
-    def gaussian() -> CounterfactualGenerator:
-        others = settings.simulator.draw(4_000, seed=TEST_SEED + 1, device=settings.device)
-        return fit_gaussian(others.images(), others.parents)
-
-    known: dict[str, Callable[[], CounterfactualGenerator]] = {
-        "nothing": DoNothing,
-        "truth": lambda: _Truth(films),
-        "residual": lambda: diffusion(form="residual"),
-        "difference": lambda: diffusion(form="difference"),
-        "decode": lambda: diffusion(form="decode"),
-        "guided": lambda: diffusion(form="residual", guidance=1.5),
-        "plain": lambda: diffusion(form="residual", refinement=0),
-        "ceiling": lambda: _Ceiling(films, trained_generator(settings)),
-        "gaussian": gaussian,
-        "vae-0": lambda: vae(0.0),
-        "vae-1": lambda: vae(1.0),
-        "vae-10": lambda: vae(10.0),
-    }
-    return known[form]()
+    return FORMS[form](settings, walk, films)
 
 
 def _autoencoder_error(settings: Settings, films: Radiographs) -> dict[str, float]:
@@ -231,3 +205,41 @@ def _figures(
         ),
     }
     return found
+
+
+def _walked(**changes: Any) -> _Making:
+    """The trained denoiser, on a walk changed like this."""
+    return lambda settings, walk, films: replace(
+        trained_generator(settings), walk=replace(walk, **changes)
+    )
+
+
+def _variational(beta: float) -> _Making:
+    def made(settings: Settings, walk: Walk, films: Radiographs) -> CounterfactualGenerator:
+        plan = vae_plan(settings, beta=beta)
+        path = settings.path(f"vae-{beta:g}")
+        network = averaged_weights(ConditionalVAE(plan), path, plan=plan, device=settings.device)
+        return VAEGenerator(network)
+
+    return made
+
+
+def _gaussian(settings: Settings, walk: Walk, films: Radiographs) -> CounterfactualGenerator:
+    others = settings.simulator.draw(4_000, seed=TEST_SEED + 1, device=settings.device)
+    return fit_gaussian(others.images(), others.parents)
+
+
+FORMS: dict[str, _Making] = {
+    "nothing": lambda settings, walk, films: DoNothing(),
+    "truth": lambda settings, walk, films: _Truth(films),
+    "residual": _walked(form="residual"),
+    "difference": _walked(form="difference"),
+    "decode": _walked(form="decode"),
+    "guided": _walked(form="residual", guidance=1.5),
+    "plain": _walked(form="residual", refinement=0),
+    "ceiling": lambda settings, walk, films: _Ceiling(films, trained_generator(settings)),
+    "gaussian": _gaussian,
+    "vae-0": _variational(0.0),
+    "vae-1": _variational(1.0),
+    "vae-10": _variational(10.0),
+}
