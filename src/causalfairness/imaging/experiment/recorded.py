@@ -18,8 +18,8 @@ _VARIED = ("control", "group", "schedule", "mine")
 
 PARTS: dict[str, tuple[str, ...]] = {
     "generator": (
-        "--stage autoencoder --size 128 --steps 3000",
-        "--stage denoiser --size 128 --steps 6000",
+        "--stage autoencoder --size 128 --steps 4500",
+        "--stage denoiser --size 128 --steps 5000",
         f"--stage evaluate {_SMALL} --forms nothing,truth,ceiling,gaussian,residual,difference",
         f"--stage evaluate {_SMALL} --forms decode",
     ),
@@ -36,7 +36,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         )
     ),
     "large": (
-        "--stage autoencoder --size 256 --steps 1000",
+        "--stage autoencoder --size 256 --steps 1200",
         "--stage denoiser --size 256 --steps 2500",
         f"--stage evaluate {_LARGE} --count 500 --forms nothing,truth,ceiling,residual",
         f"--stage evaluate {_LARGE} --count 500 --forms difference,decode",

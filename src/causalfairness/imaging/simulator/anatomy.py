@@ -14,10 +14,10 @@ from torch import Tensor
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.simulator.noise import Noise
 
-_TISSUE = (0.0, 0.30, -0.30)  # by group, at strength 1: each some three times its own noise,
-_EXPOSURE = (0.0, 0.15, -0.15)  # so that nearly every film tells, and no single one of them does
-_TEXTURE = (0.0, 0.6, -0.6)
-_MARKER = (0.0, -0.4, 0.4)
+_TISSUE = (0.0, 0.15, -0.15)  # by group, at strength 1: small, but several times their own noise,
+_EXPOSURE = (0.0, 0.08, -0.08)  # so that every film tells; those that cover it more than the others
+_TEXTURE = (0.0, 0.3, -0.3)
+_MARKER = (0.0, -1.2, 1.2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +146,12 @@ def _nuisances(noise: Noise, parents: Parents, strength: float) -> dict[str, Ten
     portable = parents.scanner.double()
     return {
         "portable": portable,
-        "tissue": torch.exp(0.10 * _calm(noise["tissue"]) + shift(_TISSUE)),
-        "exposure": torch.exp(0.05 * _calm(noise["exposure"]) - 0.08 * portable + shift(_EXPOSURE)),
-        "texture": 0.022 * torch.exp(0.25 * _calm(noise["texture"]) + shift(_TEXTURE)),
-        "marker": torch.sigmoid(0.6 * _calm(noise["marker"]) + 4 * shift(_MARKER) + 0.5),
+        "tissue": torch.exp(0.03 * _calm(noise["tissue"]) + shift(_TISSUE)),
+        "exposure": torch.exp(
+            0.015 * _calm(noise["exposure"]) - 0.08 * portable + shift(_EXPOSURE)
+        ),
+        "texture": 0.022 * torch.exp(0.08 * _calm(noise["texture"]) + shift(_TEXTURE)),
+        "marker": torch.sigmoid(0.35 * _calm(noise["marker"]) + shift(_MARKER) + 0.5),
         "marker_x": -0.80 + 0.03 * _calm(noise["marker_x"]) + 1.6 * portable,
         "marker_y": -0.80 + 0.03 * _calm(noise["marker_y"]),
     }
