@@ -86,7 +86,7 @@ def test_plain_inversion_is_of_first_order():
 
 
 def test_narrow_directions_need_the_crowded_grid():
-    narrow = torch.full((6,), 0.05, dtype=torch.float64)
+    narrow = torch.linspace(0.02, 0.1, 6, dtype=torch.float64)
     start = latents(deviations=narrow)
     velocity = exact_velocity(deviations=narrow)
     even = torch.linspace(0, math.pi / 2, 51, dtype=torch.float64)
@@ -117,13 +117,34 @@ def two_peaked(center, width):
     return velocity
 
 
-def test_thirty_steps_tell_two_peaks_far_apart():
+@pytest.mark.parametrize("rounds", [2, 6])
+@pytest.mark.parametrize(("center", "width"), [(15.0, 5.0), (15.0, 2.0), (15.0, 1.0), (30.0, 5.0)])
+def test_thirty_steps_tell_two_peaks_far_apart(center, width, rounds):
+    """Plain rounds swing further and further where the peaks part: 1 to 2 % change sides."""
     drawn = torch.Generator().manual_seed(0)
     side = 2.0 * (torch.rand(1_000, 1, generator=drawn) < 0.5) - 1
-    start = 15 * side.double() + 5 * torch.randn(1_000, 1, dtype=torch.float64, generator=drawn)
-    velocity, angles = two_peaked(15.0, 5.0), cosine().grid(30)
-    back = sample(velocity, invert(velocity, start, angles=angles, refinement=2), angles=angles)
-    assert float((back - start).square().mean().sqrt()) < 0.04 * 15  # even in the angle: 0.055
+    normal = torch.randn(1_000, 1, dtype=torch.float64, generator=drawn)
+    start = center * side.double() + width * normal
+    velocity, angles = two_peaked(center, width), cosine().grid(30)
+    noise = invert(velocity, start, angles=angles, refinement=rounds)
+    back = sample(velocity, noise, angles=angles)
+    assert float((back - start).square().mean().sqrt()) < 0.015 * center  # plain: 0.03 to 0.2
+    assert bool((back.sign() == start.sign()).all())
+
+
+def test_every_latent_is_refined_by_itself():
+    velocity, angles = exact_velocity(), cosine().grid(20)
+    start = latents(5)
+    together = invert(velocity, start, angles=angles, refinement=3)
+    alone = [invert(velocity, one[None], angles=angles, refinement=3)[0] for one in start]
+    assert torch.allclose(together, torch.stack(alone), atol=1e-12)
+
+
+def test_refinement_ends_where_nothing_is_missed():
+    """A latent that is its own image stays as it is, and is not divided by nothing."""
+    still = torch.zeros(2, 1, 3, 3)
+    found = invert(lambda z, angle: 0 * z, still, angles=cosine().grid(4), refinement=4)
+    assert torch.equal(found, still)
 
 
 def test_inverted_latents_are_standard_noise():

@@ -7,17 +7,23 @@ a rotation,
 
 Sampling goes down the grid of angles, inversion goes up. Going up, the plain step takes v at the
 lower end. A step that undoes a sampling step exactly has v at its *upper* end, which is not known
-yet: `refinement` solves for it by that many fixed-point rounds, one network call each.
+yet: `refinement` solves for it by that many fixed-point rounds, one network call each. Where two
+kinds of film part ways, plain rounds swing about the solution, further each time, and come back
+with the other kind: from the second round on each is corrected by the last one (Anderson's secant).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 Velocity = Callable[[Tensor, Tensor], Tensor]  # of noisy latents and one angle
+FURTHEST = -9.0  # rounds that shrink their error by less than a tenth are followed no further
+_TINY = 1e-30
 
 
 def sample(velocity: Velocity, noise: Tensor, *, angles: Tensor) -> Tensor:
@@ -48,12 +54,10 @@ def invert(velocity: Velocity, latent: Tensor, *, angles: Tensor, refinement: in
     [0.0627, 0.0]
     """
     z = latent
-    for step in range(1, len(angles)):
-        turn = angles[step] - angles[step - 1]
-        higher = _rotated(z, velocity(z, angles[step - 1]), turn)
-        for _ in range(refinement):
-            higher = (z + torch.sin(turn) * velocity(higher, angles[step])) / torch.cos(turn)
-        z = higher
+    for below, above in pairwise(angles):
+        guess = _rotated(z, velocity(z, below), above - below)
+        undoes = partial(_undoes, z, velocity, above, above - below)
+        z = _fixed_point(undoes, guess, rounds=refinement)
     return z
 
 
@@ -82,6 +86,35 @@ def velocity_of_noise(predict: Velocity) -> Velocity:
     1.0
     """
     return lambda z, angle: (predict(z, angle) - torch.sin(angle) * z) / torch.cos(angle)
+
+
+def _undoes(z: Tensor, velocity: Velocity, angle: Tensor, turn: Tensor, higher: Tensor) -> Tensor:
+    """From where a sampling step arrives at z, with the velocity that `higher` has."""
+    return (z + torch.sin(turn) * velocity(higher, angle)) / torch.cos(turn)
+
+
+def _fixed_point(image: Callable[[Tensor], Tensor], guess: Tensor, *, rounds: int) -> Tensor:
+    """What is its own image? Each latent by itself: along the line through its last two rounds, the
+    point where an image would miss its latent least.
+    """
+    here, before = guess, None
+    for _ in range(rounds):
+        there = image(here)
+        missed = there - here
+        here = there
+        if before is not None:
+            last_there, last_missed = before
+            turned = missed - last_missed
+            back = _inner(missed, turned) / _inner(turned, turned).clamp(min=_TINY)
+            here = there - back.clamp(min=FURTHEST) * (there - last_there)
+        before = there, missed
+    return here
+
+
+def _inner(one: Tensor, other: Tensor) -> Tensor:
+    """The inner product of each row's numbers, in the shape of rows."""
+    found = (one * other).reshape(len(one), -1).sum(1)
+    return found.reshape(-1, *[1] * (one.dim() - 1))
 
 
 def _rotated(z: Tensor, velocity: Tensor, turn: Tensor) -> Tensor:
