@@ -49,7 +49,7 @@ class Walk:
     guidance: float = 1.0
     form: Form = "residual"
     batch: int = 128
-    mixed: bool = True  # bfloat16 on a GPU
+    mixed: bool = True  # the walk in bfloat16 on a GPU; latents and images never are
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,24 +127,30 @@ class DiffusionGenerator:
         return guided(plain, blind, strength=self.walk.guidance)
 
     def _one_batch(self, images: Tensor, codes: Sequence[Tensor]) -> list[Tensor]:
-        walk, device = self.walk, images.device.type
-        mixed = walk.mixed and images.is_cuda
-        with (
-            torch.inference_mode(),
-            torch.autocast(device, torch.bfloat16, enabled=mixed, cache_enabled=False),
-        ):
-            own, latent = self.velocity(codes[0]), self.encode(images)
-            angles = self.configuration.schedule.grid(walk.steps, device=images.device)
+        """Encodes and decodes in full precision: a rounded latent is another film's."""
+        with torch.inference_mode():
+            latent = self.encode(images)
+            changed, unchanged = self._walked(latent, codes)
+            decoded = [self.autoencoder.decode(them) for them in changed]
+            if self.walk.form == "decode":
+                return decoded
+            start = unchanged if self.walk.form == "difference" else latent
+            return [images - self.autoencoder.decode(start) + them for them in decoded]
+
+    def _walked(self, latent: Tensor, codes: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
+        """Each latent as sampled under what is told, and under its own parents."""
+        walk, angles = self.walk, self.configuration.schedule.grid(self.walk.steps)
+        angles, own = angles.to(latent.device), self.velocity(codes[0])
+        mixed = walk.mixed and latent.is_cuda
+        with torch.autocast(latent.device.type, torch.bfloat16, enabled=mixed, cache_enabled=False):
             noise = invert(own, latent, angles=angles, refinement=walk.refinement)
             changed = [sample(self.velocity(told), noise, angles=angles) for told in codes[1:]]
-            if walk.form == "difference":
-                latent = _unchanged(codes, changed)
-                if latent is None:
-                    latent = sample(own, noise, angles=angles)
-            decoded = [self.autoencoder.decode(them) for them in changed]
-            if walk.form == "decode":
-                return decoded
-            return [images - self.autoencoder.decode(latent) + them for them in decoded]
+            if walk.form != "difference":
+                return changed, latent
+            unchanged = _unchanged(codes, changed)
+            if unchanged is None:
+                unchanged = sample(own, noise, angles=angles)
+        return changed, unchanged
 
     def _ask(self, latents: Tensor, angle: Tensor, *, codes: Tensor) -> Tensor:
         """One call of the denoiser, captured once for each shape."""
