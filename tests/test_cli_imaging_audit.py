@@ -274,9 +274,23 @@ def test_a_trained_network_is_trained_once_and_scores_are_kept(home, tmp_path, m
     assert "belongs to another configuration: epochs is 1, not 2" in flat(other.stderr)
 
 
-def test_scores_of_walks_that_went_elsewhere_are_refused(home, tmp_path, monkeypatch):
+def plain_rounds(image, guess, *, rounds):
+    for _ in range(rounds):
+        guess = image(guess)
+    return guess
+
+
+@pytest.mark.parametrize(
+    ("where", "other"),
+    [
+        ("causalfairness.imaging.schedule.SPREAD", (0.01, 50.0)),
+        ("causalfairness.imaging.sampler._fixed_point", plain_rounds),
+        ("causalfairness.imaging.generator.Walk.refinement", 3),
+    ],
+)
+def test_scores_of_walks_that_went_elsewhere_are_refused(home, tmp_path, monkeypatch, where, other):
     home.asked("leaning", "--folder", tmp_path / "kept", code=1)
-    monkeypatch.setattr(folder_audit, "SPREAD", (0.1, 10.0))
+    monkeypatch.setattr(where, other)
     refused = home.asked("leaning", "--folder", tmp_path / "kept", code=3)
     assert "belongs to another configuration: stamp" in flat(refused.stderr)
 

@@ -9,7 +9,7 @@ import pytest
 
 from causalfairness.errors import CheckpointError
 from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.generator import Walk
+from causalfairness.imaging.generator import Walk, course
 
 FEW = ["--people", "60", "--epochs", "1", "--count", "30", "--walk", "2", "--batch", "30"]
 ALONE = """
@@ -57,11 +57,15 @@ def test_the_stages_run_one_after_the_other_and_resume(tmp_path, capsys):
 def test_what_was_measured_is_not_measured_again(tmp_path):
     path = tmp_path / "quality-all-32.json"
     walk = asdict(Walk(steps=2, refinement=2, batch=30))
-    known = {"settings": {"count": 30, "strength": 1.0, "seed": 0, "walk": walk}, "kept": True}
+    asked = {"count": 30, "strength": 1.0, "seed": 0, "walk": walk, "course": course()}
+    known = {"settings": asked, "kept": True}
     path.write_text(json.dumps({"all nothing": known}))
     where = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path)]
     main(["--stage", "evaluate", "--forms", "nothing", *FEW, *where])
     assert json.loads(path.read_text()) == {"all nothing": known}
+    path.write_text(json.dumps({"all nothing": known | {"settings": asked | {"course": "-1.0"}}}))
+    with pytest.raises(CheckpointError, match="course"):
+        main(["--stage", "evaluate", "--forms", "nothing", *FEW, *where])
 
 
 def test_a_stage_before_its_time_says_what_is_missing(tmp_path):

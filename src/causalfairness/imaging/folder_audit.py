@@ -22,6 +22,7 @@ from causalfairness.errors import SplitError
 from causalfairness.imaging.auditing import audit
 from causalfairness.imaging.classifiers import area_under_curve
 from causalfairness.imaging.classifiers.keeping import trained_classifier
+from causalfairness.imaging.generator import course
 from causalfairness.imaging.keeping import KeptGenerator, kept_generator
 from causalfairness.imaging.making import held
 from causalfairness.imaging.parents import FINDINGS
@@ -30,7 +31,6 @@ from causalfairness.imaging.readers import PlainFolder, RadiographFolder
 from causalfairness.imaging.readers.identity import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
-from causalfairness.imaging.schedule import SPREAD
 
 Reader = Callable[[Tensor], Tensor]
 LEARNED = "train"
@@ -128,7 +128,7 @@ def audit_folder(
 def _stamp(kept: KeptGenerator, walk: int | None, chosen: RadiographFolder) -> str:
     """By what kept scores are known: the generator, where its walks go, and the images."""
     about = json.dumps(dict(kept.about), sort_keys=True)
-    return f"{about} {walk} {SPREAD} {fingerprint(chosen)}"
+    return f"{about} {walk} {course()} {fingerprint(chosen)}"
 
 
 def _refuse_learned(kept: KeptGenerator, films: RadiographFolder, part: str) -> None:

@@ -28,7 +28,7 @@ from causalfairness.imaging.experiment.stages import (
     trained_generator,
     vae_plan,
 )
-from causalfairness.imaging.generator import DiffusionGenerator, Walk
+from causalfairness.imaging.generator import DiffusionGenerator, Walk, course
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import quality
 from causalfairness.imaging.simulator import Radiographs
@@ -126,7 +126,7 @@ def evaluate(
     films = settings.simulator.draw(count, seed=TEST_SEED, device=settings.device)
     wanted: dict[str, Any] = {
         **{"count": count, "strength": settings.strength, "seed": settings.seed},
-        "walk": asdict(walk),
+        **{"walk": asdict(walk), "course": course()},
     }
     found: dict[str, Any] = {}
     for form in forms:

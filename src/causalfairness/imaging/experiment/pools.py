@@ -21,7 +21,7 @@ from causalfairness.imaging.counterfactuals import CounterfactualGenerator
 from causalfairness.imaging.experiment.evaluation import generator_of
 from causalfairness.imaging.experiment.readers import Readers
 from causalfairness.imaging.experiment.stages import Settings
-from causalfairness.imaging.generator import Walk
+from causalfairness.imaging.generator import Walk, course
 from causalfairness.imaging.simulator import Radiographs
 from causalfairness.imaging.tokens import codes_of
 from causalfairness.progress import track
@@ -61,6 +61,7 @@ class _Known:
     steps: int
     refinement: int
     batch: int
+    course: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,5 +163,5 @@ def _known(plan: PoolPlan) -> _Known:
     settings, walk = plan.settings, plan.walk
     return _Known(
         *(settings.size, settings.strength, settings.variant, plan.form, plan.shift),
-        *(walk.steps, walk.refinement, walk.batch),
+        *(walk.steps, walk.refinement, walk.batch, course()),
     )
