@@ -1,6 +1,7 @@
 """Do generators learn to change the group and nothing else? Tiny ones, on 32 x 32 images."""
 
 import math
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -163,6 +164,34 @@ def test_what_is_sampled_already_is_not_sampled_again(trained, films, monkeypatc
     calls.clear()
     walking.counterfactuals(films.images(), films.parents, groups=[1])  # not everyone's own
     assert len(calls) == WALK.steps * (1 + WALK.refinement + 1 + 1)
+
+
+@pytest.mark.parametrize("form", ["residual", "difference", "decode"])
+def test_only_the_walk_is_rounded(films, monkeypatch, form):
+    """A GPU rounds what runs inside `autocast`; here it is only seen who does."""
+    generator, rounded, seen = untrained(configuration(32), seed=0), [], set()
+
+    @contextmanager
+    def autocast(*given, **more):
+        rounded.append(True)
+        yield
+        rounded.pop()
+
+    def noted(name):
+        asked = getattr(type(generator.autoencoder), name)
+
+        def ask(*given):
+            seen.add((name, bool(rounded)))
+            return asked(generator.autoencoder, *given)
+
+        return ask
+
+    monkeypatch.setattr("causalfairness.imaging.generator.torch.autocast", autocast)
+    for name in ("encode", "decode"):
+        monkeypatch.setattr(generator.autoencoder, name, noted(name))
+    generator.denoiser.register_forward_hook(lambda *_: seen.add(("denoise", bool(rounded))))
+    moved(generator, films.take(torch.arange(2)), 1, form=form, steps=2)
+    assert seen == {("encode", False), ("denoise", True), ("decode", False)}
 
 
 def test_networks_have_lean_norms_alone():
