@@ -319,7 +319,7 @@ def test_without_the_extra_its_name_is_said(tmp_path, monkeypatch):
     assert 'pip install "causalfairness[imaging]"' in flat(done.stderr)
 
 
-@pytest.mark.parametrize("command", ["simulate", "train", "audit"])
+@pytest.mark.parametrize("command", ["simulate", "chexpert", "mimic", "train", "audit"])
 def test_help_shows_an_example_and_the_exit_codes(command):
     said = flat(run(command, "--help").stdout)
     assert f"causalfairness imaging {command} " in said

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         MimicCxr,
         PlainFolder,
         RadiographFolder,
+        list_radiographs,
     )
     from causalfairness.imaging.recording import record_of
     from causalfairness.imaging.simulator import Radiographs, Simulator, save_radiographs
@@ -100,6 +101,7 @@ _HOME = {
     "inception_network": "classifiers",
     "kept_generator": "keeping",
     "lean_targets": "classifiers",
+    "list_radiographs": "readers",
     "make_generator": "making",
     "pack_generator": "generator",
     "record_of": "recording",
@@ -150,6 +152,7 @@ __all__ = [
     "inception_network",
     "kept_generator",
     "lean_targets",
+    "list_radiographs",
     "make_generator",
     "pack_generator",
     "quality",

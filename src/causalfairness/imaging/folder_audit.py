@@ -165,6 +165,7 @@ def _about(
     counts = torch.bincount(chosen.parents.group, minlength=len(films.groups)).tolist()
     return {
         "folder": name,
+        "origin": dict(films.account.origin),
         "fingerprint": fingerprint(films),
         "part": part,
         "images": len(chosen),

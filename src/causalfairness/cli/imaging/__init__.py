@@ -1,14 +1,15 @@
 """Does a network use a patient's group to read a radiograph? The commands `causalfairness imaging`.
 
-`simulate` writes radiographs with known counterfactuals, `train` makes a generator of
-counterfactuals from radiographs, `audit` asks with it whether classifiers depend on the group.
+`simulate` writes radiographs with known counterfactuals, `chexpert` and `mimic` list those of a
+published collection, `train` makes a generator of counterfactuals from radiographs, `audit` asks
+with it whether classifiers depend on the group.
 """
 
 from __future__ import annotations
 
 import typer
 
-from causalfairness.cli.imaging import audit, simulate, train
+from causalfairness.cli.imaging import audit, collection, simulate, train
 
 app = typer.Typer(
     name="imaging",
@@ -19,5 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(help=simulate.HELP)(simulate.simulate)
+app.command(help=collection.CHEXPERT)(collection.chexpert)
+app.command(help=collection.MIMIC)(collection.mimic)
 app.command(help=train.HELP)(train.train)
 app.command(help=audit.HELP)(audit.audit)

@@ -2,6 +2,7 @@
 
 from causalfairness.imaging.readers.association import Association, FindingByGroup, association
 from causalfairness.imaging.readers.chexpert import CheXpert
+from causalfairness.imaging.readers.collecting import list_radiographs
 from causalfairness.imaging.readers.folder import Account, RadiographFolder
 from causalfairness.imaging.readers.mimic import MimicCxr
 from causalfairness.imaging.readers.plain import PlainFolder
@@ -15,4 +16,5 @@ __all__ = [
     "PlainFolder",
     "RadiographFolder",
     "association",
+    "list_radiographs",
 ]

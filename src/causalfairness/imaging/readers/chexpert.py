@@ -17,10 +17,10 @@ from causalfairness.imaging.parents import UNKNOWN
 from causalfairness.imaging.readers.folder import Entry, RadiographFolder, gathered
 from causalfairness.imaging.readers.listing import (
     PUBLISHED,
-    check_policy,
     findings,
     listed,
     once,
+    policy_of,
 )
 from causalfairness.imaging.readers.people import age_of, group_of, sex_of
 
@@ -49,7 +49,7 @@ def CheXpert(
     Traceback (most recent call last):
     causalfairness.errors.ImageFileError: There is no file 'nowhere/demo.csv', nor 'demo.csv.gz'.
     """
-    check_policy(uncertain=uncertain, unmentioned=unmentioned)
+    origin = {"collection": "CheXpert", **policy_of(uncertain=uncertain, unmentioned=unmentioned)}
     root, people_file = Path(folder), Path(demographics)
     people = once(
         listed(people_file, ("PATIENT", "GENDER", "PRIMARY_RACE")), keys=1, file=people_file.name
@@ -79,7 +79,7 @@ def CheXpert(
                     ),
                 )
             )
-    return gathered(entries, dropped, groups=groups, size=size, workers=workers)
+    return gathered(entries, dropped, groups=groups, size=size, workers=workers, origin=origin)
 
 
 def _group(

@@ -39,12 +39,17 @@ def decode(path: Path, *, size: int) -> Tensor:
 
 def found(stem: Path) -> Path:
     """Which file is this image in? As it is named or, without a suffix, the one kind there is."""
-    candidates = [stem] if stem.suffix in SUFFIXES else [stem.with_suffix(s) for s in SUFFIXES]
-    for path in candidates:
-        if path.is_file():
-            return path
-    kinds = "" if len(candidates) == 1 else f" ({', '.join(SUFFIXES)})"
+    path = file_of(stem)
+    if path is not None:
+        return path
+    kinds = "" if stem.suffix in SUFFIXES else f" ({', '.join(SUFFIXES)})"
     raise ImageFileError(f"There is no image {str(stem)!r}{kinds}. Is the download complete?")
+
+
+def file_of(stem: Path) -> Path | None:
+    """Which file is this image in, if it is there?"""
+    named = [stem] if stem.suffix in SUFFIXES else [stem.with_suffix(s) for s in SUFFIXES]
+    return next((path for path in named if path.is_file()), None)
 
 
 def measured(path: Path) -> tuple[int, int]:

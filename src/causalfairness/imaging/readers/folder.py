@@ -16,8 +16,9 @@ from torch import Tensor
 from causalfairness.errors import ImageFileError, SplitError
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.readers.association import Association, association
-from causalfairness.imaging.readers.decoding import decode, found
+from causalfairness.imaging.readers.decoding import decode, file_of, found
 
+ABSENT = "image without a file"
 SHARES = MappingProxyType({"train": 0.8, "validate": 0.1, "test": 0.1})
 
 
@@ -33,6 +34,7 @@ class Account:
 
     read: int
     dropped: Mapping[str, int]
+    origin: Mapping[str, str] = field(default_factory=dict)  # the collection, and how it was read
 
     @property
     def kept(self) -> int:
@@ -127,22 +129,40 @@ class RadiographFolder:
 
         Where a person goes depends on the seed and on nobody else: it stays when others are added.
         """
+        return self.divided(shares, seed=seed)._parts(list(shares))
+
+    def divided(self, shares: Mapping[str, float] = SHARES, *, seed: int = 0) -> RadiographFolder:
+        """Which films are these, in parts by a hash of their people's numbers? As in `split`."""
         if any(share <= 0 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-9:
             raise SplitError(f"The shares {dict(shares)} are not all above 0, or do not sum to 1.")
         place = {patient: part_of(patient, shares, seed=seed) for patient in set(self.patients)}
-        return self._parts(list(shares), [place[patient] for patient in self.patients])
+        origin = {**self.account.origin, "parts": f"by a hash of people's numbers, seed {seed}"}
+        return replace(
+            self,
+            part=tuple(place[patient] for patient in self.patients),
+            account=replace(self.account, origin=origin),
+        )
+
+    def there(self) -> RadiographFolder:
+        """Which films have a file? Those of a download in part; the others are counted."""
+        rows = [row for row, path in enumerate(self.paths) if file_of(path) is not None]
+        absent = {ABSENT: len(self) - len(rows)} if len(rows) < len(self) else {}
+        account = replace(self.account, dropped={**self.account.dropped, **absent})
+        if not rows:
+            raise ImageFileError(f"No image is left to look at.\n{account}")
+        return replace(self.take(torch.tensor(rows)), account=account)
 
     def published_split(self) -> dict[str, RadiographFolder]:
         """Who did the publishers train on, and whom did they keep for later?"""
-        return self._parts(sorted(set(self.part)), self.part)
+        return self._parts(sorted(set(self.part)))
 
     def association(self) -> Association:
         """How is the group associated with findings here? (paper 004, Figs. 6 and 7)"""
         return association(self.parents, self.groups)
 
-    def _parts(self, names: Sequence[str], part: Sequence[str]) -> dict[str, RadiographFolder]:
+    def _parts(self, names: Sequence[str]) -> dict[str, RadiographFolder]:
         rows: dict[str, list[int]] = {name: [] for name in names}
-        for row, name in enumerate(part):
+        for row, name in enumerate(self.part):
             rows[name].append(row)
         for name, chosen in rows.items():
             if not chosen:
@@ -169,9 +189,10 @@ def gathered(
     groups: Sequence[str],
     size: int,
     workers: int,
+    origin: Mapping[str, str] = MappingProxyType({}),
 ) -> RadiographFolder:
     """What do entries make, taken together?"""
-    account = Account(len(entries) + dropped.total(), dict(dropped.most_common()))
+    account = Account(len(entries) + dropped.total(), dict(dropped.most_common()), dict(origin))
     if not entries:
         raise ImageFileError(f"No image is left to look at.\n{account}")
     return RadiographFolder(

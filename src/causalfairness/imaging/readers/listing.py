@@ -18,6 +18,7 @@ from causalfairness.errors import (
 from causalfairness.imaging.parents import FINDINGS, UNKNOWN
 
 PUBLISHED = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion")
+COUNTS_AS = {UNKNOWN: "unknown", 0: "absent", 1: "present"}
 _STATED = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
 _UNCERTAIN = ("-1", "-1.0")
 assert len(PUBLISHED) == len(FINDINGS)
@@ -102,11 +103,16 @@ def findings(
     )
 
 
-def check_policy(**policy: int) -> None:
-    """Is the policy for labels without a clear answer one of the three there are?"""
+def policy_of(**policy: int) -> dict[str, str]:
+    """What do labels without a clear answer count as, in words? One of the three there are.
+
+    >>> policy_of(uncertain=-1, unmentioned=0)
+    {'uncertain findings': 'unknown', 'unmentioned findings': 'absent'}
+    """
     for name, value in policy.items():
-        if value not in (0, 1, UNKNOWN):
+        if value not in COUNTS_AS:
             raise LabelError(f"{name}={value!r}: expected 1, 0 or UNKNOWN (-1).")
+    return {f"{name} findings": COUNTS_AS[value] for name, value in policy.items()}
 
 
 @contextmanager

@@ -22,11 +22,11 @@ from causalfairness.imaging.parents import UNKNOWN
 from causalfairness.imaging.readers.folder import Entry, RadiographFolder, gathered
 from causalfairness.imaging.readers.listing import (
     PUBLISHED,
-    check_policy,
     findings,
     heading,
     listed,
     once,
+    policy_of,
 )
 from causalfairness.imaging.readers.people import age_of, group_of, sex_of
 
@@ -58,7 +58,7 @@ def MimicCxr(
     Traceback (most recent call last):
     causalfairness.errors.ImageFileError: There is no file 'nowhere/mimic-cxr-2.0.0-chexpert.csv...
     """
-    check_policy(uncertain=uncertain, unmentioned=unmentioned)
+    origin = {"collection": "MIMIC-CXR", **policy_of(uncertain=uncertain, unmentioned=unmentioned)}
     root = Path(folder)
     known = _Known.read(root, labels, Path(patients), Path(admissions), groups)
     entries: list[Entry] = []
@@ -88,7 +88,7 @@ def MimicCxr(
                 ),
             )
         )
-    return gathered(entries, dropped, groups=groups, size=size, workers=workers)
+    return gathered(entries, dropped, groups=groups, size=size, workers=workers, origin=origin)
 
 
 @dataclass(frozen=True)

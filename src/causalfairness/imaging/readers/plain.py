@@ -4,6 +4,8 @@
                                and the findings cardiomegaly, edema, consolidation, atelectasis,
                                effusion (1, 0, nothing for unknown)
     folder/images/00001.png    .png, .jpg or .dcm files, as `image` names them, seen from the folder
+    folder/origin.json         where a published collection was listed (`collecting`), and what of
+                               it was left out; not needed
 
 Age is in years, sex is 0 or M, 1 or F, scanner 0 or PA, 1 or AP, 2 another one. What is not known
 stays empty, or the column is left out. `simulator.saving` writes such folders.
@@ -11,10 +13,12 @@ stays empty, or the column is left out. `simulator.saving` writes such folders.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from causalfairness.errors import ImageError, ImageFileError, LabelError
 from causalfairness.imaging.parents import FINDINGS, UNKNOWN
@@ -25,6 +29,7 @@ from causalfairness.imaging.readers.people import age_of, sex_of
 from causalfairness.progress import track
 
 TABLE = "radiographs.csv"
+ORIGIN = "origin.json"
 NEEDED = ("image", "person", "group")
 KNOWN = ("split", "age", "sex", "scanner", *FINDINGS)
 SEXES = {"0": 0, "M": 0, "1": 1, "F": 1, "": UNKNOWN}
@@ -58,13 +63,15 @@ def PlainFolder(
         once(((row["person"], row.get(column, "")) for row in rows), keys=1, file=TABLE)
     chosen = list(groups) if groups is not None else sorted({row["group"] for row in rows} - {""})
     entries: list[Entry] = []
-    dropped: Counter[str] = Counter()
+    about = _origin(root / ORIGIN)
+    dropped = Counter(about.get("left out", {}))
     for row in rows:
         if row["group"] in chosen:
             entries.append(_entry(row, root, chosen))
         else:
             dropped["group outside the groups" if row["group"] else "group not stated"] += 1
-    films = gathered(entries, dropped, groups=chosen, size=size, workers=workers)
+    origin = about.get("origin", {})
+    films = gathered(entries, dropped, groups=chosen, size=size, workers=workers, origin=origin)
     _check_files(films, resize=resize)
     return films
 
@@ -81,6 +88,20 @@ def stated_split(films: RadiographFolder, *, seed: int = 0) -> dict[str, Radiogr
     """
     stated = set(films.part) != {NOWHERE}
     return films.published_split() if stated else films.split(seed=seed)
+
+
+def _origin(path: Path) -> dict[str, Any]:
+    """What a listed collection left behind, if this is one."""
+    if not path.exists():
+        return {}
+    try:
+        about = json.loads(path.read_text("utf-8"))
+        return {name: dict(about[name]) for name in ("origin", "left out")}
+    except (OSError, ValueError, KeyError, TypeError) as cause:
+        raise ImageFileError(
+            f"{path} does not say where the films come from ({cause!r}). List the collection "
+            "again, or delete the file: it is not needed."
+        ) from cause
 
 
 def _entry(row: dict[str, str], root: Path, groups: Sequence[str]) -> Entry:

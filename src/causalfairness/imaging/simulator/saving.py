@@ -25,7 +25,7 @@ from torch import Tensor
 
 from causalfairness.errors import CheckpointError, SimulationError
 from causalfairness.imaging.checkpoints import refuse_other_plan
-from causalfairness.imaging.parents import FINDINGS
+from causalfairness.imaging.readers.collecting import table_of
 from causalfairness.imaging.readers.folder import part_of
 from causalfairness.imaging.readers.plain import TABLE
 from causalfairness.imaging.simulator.people import GROUPS
@@ -149,13 +149,7 @@ def _write_png(film: Tensor, path: Path) -> None:
 
 
 def _table(films: Radiographs, *, seed: int) -> str:
-    """Ages have the digits that bring them back unchanged."""
-    who = films.parents
-    lines = [",".join(("image", "person", "split", "group", "age", "sex", "scanner", *FINDINGS))]
-    for row in range(len(films)):
-        person = f"s{row:05d}"
-        numbers = (int(who.group[row]), f"{100 * float(who.age[row]):.7f}")
-        rest = (int(who.sex[row]), int(who.scanner[row]), *who.findings[row].tolist())
-        name, part = f"images/{file_name(row)}", part_of(person, seed=seed)
-        lines.append(",".join(map(str, (name, person, part, *numbers, *rest))))
-    return "\n".join(lines) + "\n"
+    names = [f"images/{file_name(row)}" for row in range(len(films))]
+    people = [f"s{row:05d}" for row in range(len(films))]
+    parts = [part_of(person, seed=seed) for person in people]
+    return table_of(names, people, parts, films.parents.group.tolist(), films.parents)

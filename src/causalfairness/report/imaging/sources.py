@@ -107,6 +107,7 @@ def _facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     data, generator = record.get("data", {}), record.get("generator", {})
     if "folder" in data:
         yield "data", str(data["folder"])
+    yield from data.get("origin", {}).items()
     if "fingerprint" in data:
         yield "fingerprint of the data", str(data["fingerprint"])
     if "part" in data:
