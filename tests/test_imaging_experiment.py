@@ -9,7 +9,9 @@ import pytest
 
 from causalfairness.errors import CheckpointError
 from causalfairness.imaging.experiment.__main__ import main
+from causalfairness.imaging.experiment.world import look
 from causalfairness.imaging.generator import Walk, course
+from causalfairness.imaging.simulator import anatomy, drawing, people
 
 FEW = ["--people", "60", "--epochs", "1", "--count", "30", "--walk", "2", "--batch", "30"]
 ALONE = """
@@ -82,3 +84,38 @@ def test_it_runs_where_only_numpy_torch_monai_and_einops_are(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "1 steps" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (anatomy, "_TISSUE", (0.0, 0.14, -0.15)),
+        (anatomy, "_EXPOSURE", (0.0, 0.08, -0.07)),
+        (anatomy, "_TEXTURE", (0.0, 0.2, -0.3)),
+        (anatomy, "_MARKER", (0.0, -1.1, 1.2)),
+        (anatomy, "_calm", lambda normal: 0.9 * normal),
+        (drawing, "_fading", lambda away: (-away).exp() * 0.98),
+        (people, "_STEEPNESS", 1.0),
+    ],
+)
+def test_films_that_are_drawn_otherwise_look_otherwise(monkeypatch, module, name, value):
+    before = look()
+    assert look() == before
+    monkeypatch.setattr(module, name, value)
+    assert look() != before
+
+
+@pytest.mark.parametrize(
+    ("other", "said"), [(("--seed", "1"), "seed is 0, not 1"), ((), "look is")]
+)
+def test_a_folder_of_another_world_is_refused(tmp_path, monkeypatch, other, said):
+    stage = ["--size", "32", "--device", "cpu", "--folder", str(tmp_path), "--steps", "1"]
+    main(["--stage", "autoencoder", *stage])
+    before = (tmp_path / "world.json").read_bytes()
+    if not other:
+        monkeypatch.setattr(anatomy, "_TISSUE", (0.0, 0.3, -0.3))
+    with pytest.raises(CheckpointError, match=rf"world.json belongs to another .*{said}"):
+        main(["--stage", "denoiser", *stage, *other])
+    assert not (tmp_path / "denoiser-all-32.pt").exists()
+    assert (tmp_path / "world.json").read_bytes() == before
+    main(["--stage", "tables", *stage, *other])

@@ -45,10 +45,12 @@ from causalfairness.imaging.experiment.stages import (
     trained_generator,
 )
 from causalfairness.imaging.experiment.tables import tables
+from causalfairness.imaging.experiment.world import belongs
 from causalfairness.imaging.generator import Walk, pack_generator
 from causalfairness.writing import write_whole
 
 BETAS = (0.0, 1.0, 10.0)
+WORLDLESS = ("tables", "speed")  # stages that use no films of the folder's world
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -69,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         strength=given.strength,
     )
     settings.folder.mkdir(parents=True, exist_ok=True)
+    if given.stage not in WORLDLESS:
+        belongs(settings)
     torch.backends.cudnn.benchmark = True  # the shapes stay the same: look for the fastest kernels
     torch.set_float32_matmul_precision("high")
     print(_STAGES[given.stage](settings, given), flush=True)
