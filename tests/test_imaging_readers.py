@@ -1,5 +1,7 @@
 """CheXpert and MIMIC-CXR, from small folders written in the published layouts."""
 
+import gzip
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from causalfairness.errors import (
 )
 from causalfairness.imaging.parents import UNKNOWN, Parents
 from causalfairness.imaging.readers import CheXpert, MimicCxr, association
-from causalfairness.imaging.readers.decoding import decode
+from causalfairness.imaging.readers.decoding import decode, found, measured
 from published_folders import (
     CHEXPERT_HEADING,
     chexpert_folder,
@@ -195,6 +197,96 @@ def test_a_dicom_file_is_rescaled_windowed_and_turned(tmp_path, kind):
     assert 0 < film.mean() < 1
 
 
+STORED = np.array([[0, 1000, 2000, 4000]])
+WINDOW = {"WindowCenter": "2000", "WindowWidth": "2000"}
+
+
+def shown(path, stored, **tags):
+    """The bottom row, each value in a block that resizing leaves alone."""
+    write_dicom(path, np.tile(stored, (stored.shape[1], 1)), **tags)
+    return decode(path, size=stored.shape[1])[0, -1].numpy()
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ({**WINDOW, "VOILUTFunction": "SIGMOID"}, [0.01799, 0.11920, 0.5, 0.98201]),
+        ({**WINDOW, "VOILUTFunction": "LINEAR_EXACT"}, [0, 0, 0.5, 1]),
+        (WINDOW, [0, 0, 0.50025, 1]),
+        ({"WindowCenter": "1000", "WindowWidth": "1"}, [0, 1, 1, 1]),
+        ({"RescaleSlope": None, "RescaleIntercept": None}, [0, 0.25, 0.5, 1]),
+        ({"PixelPaddingValue": 4000}, [0, 0.5, 1, 0]),
+        ({"PixelPaddingValue": 4000, "kind": "MONOCHROME1"}, [1, 0.5, 0, 0]),
+        ({"PixelPaddingValue": 4000, "PixelPaddingRangeLimit": 1500}, [0, 1, 0, 0]),
+        ({"PixelPaddingValue": 0, "PixelPaddingRangeLimit": 4095}, [0, 0, 0, 0]),
+    ],
+)
+def test_a_dicom_file_shows_what_a_viewer_shows(tmp_path, tags, expected):
+    np.testing.assert_allclose(shown(tmp_path / "film.dcm", STORED, **tags), expected, atol=5e-5)
+
+
+def test_tables_of_gray_values_are_looked_up(tmp_path):
+    from pydicom.dataset import Dataset
+    from pydicom.sequence import Sequence
+
+    table = Dataset()
+    table.LUTDescriptor = [4096, 0, 12]
+    table.LUTData = np.sqrt(np.arange(4096) * 4095).astype(np.uint16).tobytes()
+    found = shown(tmp_path / "voi.dcm", STORED, **WINDOW, VOILUTSequence=Sequence([table]))
+    np.testing.assert_allclose(found, np.sqrt(STORED[0] / 4095), atol=5e-4)
+    table.LUTDescriptor, table.ModalityLUTType = [4096, 0, 16], "US"
+    found = shown(tmp_path / "modality.dcm", STORED, ModalityLUTSequence=Sequence([table]))
+    np.testing.assert_allclose(found, np.sqrt(STORED[0] / 4000), atol=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        ({"WindowCenter": "5", "WindowWidth": "0"}, "its window has the width 0"),
+        ({**WINDOW, "VOILUTFunction": "CUBIC"}, "its window has the function 'CUBIC'"),
+    ],
+)
+def test_a_window_that_means_nothing_is_refused(tmp_path, tags, said):
+    with pytest.raises(ImageFileError, match=rf"does not say how its values are shown \({said}"):
+        shown(tmp_path / "film.dcm", STORED, **tags)
+
+
+def test_a_way_of_compression_without_a_decoder_is_named(tmp_path):
+    from pydicom import dcmread
+    from pydicom.encaps import encapsulate
+    from pydicom.uid import JPEGLSLossless
+
+    write_dicom(tmp_path / "film.dcm", STORED)
+    file = dcmread(tmp_path / "film.dcm")
+    file.file_meta.TransferSyntaxUID = JPEGLSLossless
+    file.PixelData = encapsulate([b"\xff\xd8\xff\xf7" + b"\0" * 60])
+    file["PixelData"].is_undefined_length = True
+    file.save_as(tmp_path / "film.dcm", enforce_file_format=True)
+    with pytest.raises(ImageFileError, match=r"no decoder here [\s\S]*Install one"):
+        decode(tmp_path / "film.dcm", size=4)
+
+
+def test_capital_suffixes_are_read_and_other_kinds_named(tmp_path):
+    Image.fromarray(slope(16, 16)).save(tmp_path / "FILM.PNG")
+    assert decode(found(tmp_path / "FILM.PNG"), size=16).shape == (1, 16, 16)
+    write_dicom(tmp_path / "FILM.DCM", STORED)
+    assert measured(found(tmp_path / "FILM.DCM")) == (1, 4)
+    Image.fromarray(slope(16, 16)).save(tmp_path / "film.tif")
+    with pytest.raises(ImageFileError, match=r"film.tif' is of a kind that is not read; expected"):
+        found(tmp_path / "film.tif")
+    with pytest.raises(ImageFileError, match=r"There is no image .*film.gif"):
+        found(tmp_path / "film.gif")
+    write_dicom(tmp_path / "1.2.840.dcm", STORED)
+    assert found(tmp_path / "1.2.840").name == "1.2.840.dcm"
+
+
+def test_a_picture_that_claims_to_be_huge_is_refused(tmp_path, monkeypatch):
+    Image.fromarray(slope(64, 64)).save(tmp_path / "huge.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(ImageFileError, match=r"huge.png' says that it is larger than any film"):
+        decode(tmp_path / "huge.png", size=16)
+
+
 def test_deep_and_colored_pictures_are_gray_values(tmp_path):
     Image.fromarray(slope(16, 16, top=65535)).save(tmp_path / "deep.png")
     Image.fromarray(slope(16, 16)).convert("RGB").save(tmp_path / "color.png")
@@ -287,6 +379,46 @@ def test_an_association_without_variation_is_no_association(chexpert):
     assert (row.chi_square, row.degrees_of_freedom, row.p_value, row.log_p) == (0, 0, 1, 0)
 
 
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (
+            lambda text: text.replace(b"patient00001/", b"Jos\xe9/"),
+            "train.csv is not written in UTF-8",
+        ),
+        (lambda text: text + b'"' + b"x" * 140_000, "train.csv cannot be read as a table"),
+    ],
+)
+def test_a_table_that_no_reader_can_read_is_named(chexpert, spoil, said):
+    folder, demographics = chexpert
+    (folder / "train.csv").write_bytes(spoil((folder / "train.csv").read_bytes()))
+    with pytest.raises(ImageFileError, match=said):
+        CheXpert(folder, demographics=demographics)
+
+
+@pytest.mark.parametrize("spoil", [lambda packed: packed[:-40], lambda packed: b"plain,text"])
+def test_a_packed_table_that_was_cut_is_named(chexpert, spoil):
+    folder, demographics = chexpert
+    packed = gzip.compress((folder / "train.csv").read_bytes())
+    (folder / "train.csv").unlink()
+    (folder / "train.csv.gz").write_bytes(spoil(packed))
+    with pytest.raises(ImageFileError, match=r"train.csv.gz cannot be read as a table"):
+        CheXpert(folder, demographics=demographics)
+
+
+def test_what_is_not_stated_is_not_known(chexpert, mimic, tmp_path):
+    folder, demographics = chexpert
+    text = (folder / "train.csv").read_text()
+    (folder / "train.csv").write_text(text.replace("Female,71", ",", 1))
+    data = CheXpert(folder, demographics=demographics)
+    assert data.parents.sex.tolist()[:2] == [UNKNOWN, 0]
+    assert data.parents.age.isnan().tolist()[:2] == [True, False]
+    films, labels, people, races = mimic
+    films[0]["StudyDate"], people[1]["anchor_age"] = "", ""
+    data = MimicCxr(**mimic_folder(tmp_path, films, labels, people, races))
+    assert data.parents.age.isnan().tolist() == [True, True]
+
+
 @pytest.mark.parametrize("absent", ["train.csv", "valid.csv", "CHEXPERT DEMO.csv"])
 def test_missing_lists_are_named(chexpert, absent):
     folder, demographics = chexpert
@@ -312,6 +444,7 @@ def test_a_spreadsheet_is_to_be_saved_as_csv(chexpert):
         ),
         ("Female,71", "F,71", DemographicsError, "The sex of .*patient00001.* is 'F'; expected"),
         (",71,", ",old,", DemographicsError, "The age of .*patient00001.* is 'old'"),
+        (",71,", ",271,", DemographicsError, "is '271'; expected a number of years, at most 130"),
         ("AP/PA", "Side", ColumnNotFoundError, "train.csv has no column 'AP/PA'"),
         ("train/patient00002", "train/x", ImageFileError, "train.csv names the image"),
         (",71,Frontal,AP,,,1.0,,,-1.0,,,,,,,,", ",71", ImageFileError, "Line 2 of train.csv has 3"),
@@ -351,4 +484,12 @@ def test_a_policy_and_a_date_are_checked(chexpert, mimic, tmp_path):
     films[0]["StudyDate"] = "May"
     files = mimic_folder(tmp_path, films, *rest)
     with pytest.raises(DemographicsError, match="StudyDate 'May'; expected a year and a date"):
+        MimicCxr(**files)
+
+
+def test_nobody_is_filmed_before_birth(mimic, tmp_path):
+    films, *rest = mimic
+    films[0]["StudyDate"] = "21200506"
+    files = mimic_folder(tmp_path, films, *rest)
+    with pytest.raises(DemographicsError, match="10000032 would be -8 years old on 21200506: 52 i"):
         MimicCxr(**files)

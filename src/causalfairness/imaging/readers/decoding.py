@@ -1,13 +1,13 @@
 """What is in an image file? Gray values in [0, 1], of a square of the size asked for.
 
-JPEG and PNG give their values over the largest possible one. DICOM gives stored values, rescaled
-and put through the window that the file names, (x - center + .5) / (width - 1) + .5 cut to [0, 1];
-without a window, (x - min) / (max - min). MONOCHROME1, where low is bright, is turned around.
+JPEG and PNG give their values over the largest possible one, DICOM what a viewer shows (`dicom`).
 Resizing averages over the pixels that are lost, and squeezes what is not square.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from causalfairness.errors import ImageFileError
+from causalfairness.imaging.readers.dicom import gray_values, rows_and_columns
 
 _DEEP = {"I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "I": 65535.0}
 SUFFIXES = (".jpg", ".jpeg", ".png", ".dcm")
@@ -33,7 +34,7 @@ def decode(path: Path, *, size: int) -> Tensor:
     tensor([[[0.2000, 0.2000],
              [0.2000, 0.2000]]])
     """
-    values = _dicom(path) if path.suffix == ".dcm" else _picture(path)
+    values = gray_values(path) if _is_dicom(path) else _picture(path)
     return _resized(torch.from_numpy(values), size)
 
 
@@ -42,13 +43,20 @@ def found(stem: Path) -> Path:
     path = file_of(stem)
     if path is not None:
         return path
-    kinds = "" if stem.suffix in SUFFIXES else f" ({', '.join(SUFFIXES)})"
+    if stem.is_file():
+        raise ImageFileError(
+            f"{str(stem)!r} is of a kind that is not read; expected {', '.join(SUFFIXES)}. Convert "
+            "it, or name it by what it is."
+        )
+    kinds = "" if stem.suffix.lower() in SUFFIXES else f" ({', '.join(SUFFIXES)})"
     raise ImageFileError(f"There is no image {str(stem)!r}{kinds}. Is the download complete?")
 
 
 def file_of(stem: Path) -> Path | None:
     """Which file is this image in, if it is there?"""
-    named = [stem] if stem.suffix in SUFFIXES else [stem.with_suffix(s) for s in SUFFIXES]
+    if stem.suffix.lower() in SUFFIXES:
+        return stem if stem.is_file() else None
+    named = [stem.with_name(stem.name + suffix) for suffix in SUFFIXES]
     return next((path for path in named if path.is_file()), None)
 
 
@@ -62,71 +70,39 @@ def measured(path: Path) -> tuple[int, int]:
     ...     measured(Path(folder) / "film.png")
     (30, 40)
     """
-    if path.suffix == ".dcm":
-        header = _read_dicom(path, stop_before_pixels=True)
-        return int(header.get("Rows", 0)), int(header.get("Columns", 0))
-    from PIL import Image
-
-    try:
-        with Image.open(path) as picture:
-            return int(picture.height), int(picture.width)
-    except (OSError, SyntaxError, ValueError) as reason:
-        raise _damaged(path, reason) from reason
+    if _is_dicom(path):
+        return rows_and_columns(path)
+    with _opened(path) as picture:
+        return int(picture.height), int(picture.width)
 
 
 def _picture(path: Path) -> np.ndarray[Any, Any]:
+    with _opened(path) as picture:
+        if picture.mode in _DEEP:
+            return np.asarray(picture, dtype=np.float32) / np.float32(_DEEP[picture.mode])
+        return np.asarray(picture.convert("L"), dtype=np.float32) / np.float32(255)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The picture in a file; what is wrong with it is said of the file."""
     from PIL import Image
 
     try:
         with Image.open(path) as picture:
-            if picture.mode in _DEEP:
-                return np.asarray(picture, dtype=np.float32) / np.float32(_DEEP[picture.mode])
-            return np.asarray(picture.convert("L"), dtype=np.float32) / np.float32(255)
-    except (OSError, SyntaxError, ValueError) as reason:
-        raise _damaged(path, reason) from reason
-
-
-def _dicom(path: Path) -> np.ndarray[Any, Any]:
-    file = _read_dicom(path)
-    try:
-        stored = np.asarray(file.pixel_array, dtype=np.float64)
-    except (AttributeError, OSError, ValueError, RuntimeError) as reason:
-        raise _damaged(path, reason) from reason
-    kind = str(file.get("PhotometricInterpretation", "absent"))
-    if stored.ndim != 2 or kind not in ("MONOCHROME1", "MONOCHROME2"):
+            yield picture
+    except Image.DecompressionBombError as reason:
         raise ImageFileError(
-            f"{str(path)!r} holds an image of shape {stored.shape} and kind {kind}; expected one "
-            "gray frame, MONOCHROME1 or MONOCHROME2."
-        )
-    shown = _windowed(file, stored)
-    return (1 - shown if kind == "MONOCHROME1" else shown).astype(np.float32)
+            f"{str(path)!r} says that it is larger than any film ({reason}). Shrink it first."
+        ) from reason
+    except (OSError, SyntaxError, ValueError) as reason:
+        raise ImageFileError(
+            f"{str(path)!r} cannot be decoded ({reason}). Fetch the file again."
+        ) from reason
 
 
-def _read_dicom(path: Path, **how: bool) -> Any:
-    import pydicom
-    from pydicom.errors import InvalidDicomError
-
-    try:
-        return pydicom.dcmread(path, **how)
-    except (InvalidDicomError, AttributeError, OSError, ValueError, RuntimeError) as reason:
-        raise _damaged(path, reason) from reason
-
-
-def _windowed(file: Any, stored: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    values = stored * float(file.get("RescaleSlope", 1)) + float(file.get("RescaleIntercept", 0))
-    center, width = _first(file.get("WindowCenter")), _first(file.get("WindowWidth"))
-    if center is not None and width is not None and width > 1:
-        return np.clip((values - center + 0.5) / (width - 1) + 0.5, 0, 1)
-    low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high > low else np.zeros_like(values)
-
-
-def _first(value: Any) -> float | None:
-    """A file may name several windows; the first is the one meant for display."""
-    if value is None or value == "":
-        return None
-    several = not isinstance(value, str | float | int)
-    return float(value[0] if several else value)
+def _is_dicom(path: Path) -> bool:
+    return path.suffix.lower() == ".dcm"
 
 
 def _resized(values: Tensor, size: int) -> Tensor:
@@ -135,7 +111,3 @@ def _resized(values: Tensor, size: int) -> Tensor:
             values[None, None], size=(size, size), mode="bilinear", antialias=True
         )[0, 0]
     return values.clamp(0, 1)[None]
-
-
-def _damaged(path: Path, reason: Exception) -> ImageFileError:
-    return ImageFileError(f"{str(path)!r} cannot be decoded ({reason}). Fetch the file again.")

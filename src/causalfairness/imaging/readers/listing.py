@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -122,11 +123,19 @@ def _opened(path: Path) -> Iterator[TextIO]:
             f"{path.name} is a spreadsheet; open it, save it as CSV, and give that file."
         )
     packed = path.with_name(path.name + ".gz")
-    if path.is_file() and path.suffix != ".gz":
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield file
-    elif path.is_file() or packed.is_file():
-        with gzip.open(path if path.is_file() else packed, "rt", encoding="utf-8-sig") as file:
-            yield file
-    else:
+    if not path.is_file() and not packed.is_file():
         raise ImageFileError(f"There is no file {str(path)!r}, nor {packed.name!r}.")
+    chosen = path if path.is_file() else packed
+    opened = gzip.open if chosen.suffix == ".gz" else open
+    try:
+        with opened(chosen, "rt", encoding="utf-8-sig", newline="") as file:
+            yield file
+    except UnicodeDecodeError as cause:
+        raise ImageFileError(
+            f"{chosen.name} is not written in UTF-8 ({cause}). Save it as CSV in UTF-8."
+        ) from cause
+    except (gzip.BadGzipFile, EOFError, zlib.error, csv.Error) as cause:
+        raise ImageFileError(
+            f"{chosen.name} cannot be read as a table ({cause}). Fetch the file again, or save it "
+            "as CSV."
+        ) from cause

@@ -7,11 +7,13 @@
     patients CSV (MIMIC-IV)                subject_id, gender, anchor_age, anchor_year
     admissions CSV (MIMIC-IV)              subject_id, race (or, in version 1, ethnicity)
 
-Every CSV may be packed (.csv.gz). The age is that of the study: anchor_age + year - anchor_year.
+Every CSV may be packed (.csv.gz). The age is that of the study: anchor_age + year - anchor_year,
+and unknown where one of them is not stated.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ from causalfairness.imaging.readers.listing import (
     once,
     policy_of,
 )
-from causalfairness.imaging.readers.people import age_of, group_of, sex_of
+from causalfairness.imaging.readers.people import OLDEST, age_of, group_of, sex_of
 
 _SEXES = {"M": 0, "F": 1}
 _SCANNERS = {"PA": 0, "AP": 1}  # the frontal views
@@ -130,10 +132,18 @@ class _Known:
 
 
 def _age_then(anchor_age: str, anchor_year: str, date: str, subject: str) -> float:
+    if "" in (anchor_age, anchor_year, date):
+        return math.nan
     if not (anchor_year.isdigit() and date[:4].isdigit() and len(date) >= 8):
         raise DemographicsError(
             f"Subject {subject} has anchor_year {anchor_year!r} and StudyDate {date!r}; expected a "
             "year and a date as YYYYMMDD."
         )
     anchor = age_of(anchor_age, where=f"subject {subject}")
-    return anchor + (int(date[:4]) - int(anchor_year)) / 100
+    age = anchor + (int(date[:4]) - int(anchor_year)) / 100
+    if not 0 <= age <= OLDEST / 100:
+        raise DemographicsError(
+            f"Subject {subject} would be {100 * age:g} years old on {date}: {anchor_age} in "
+            f"{anchor_year}. Correct the files, or leave the person out of them."
+        )
+    return age

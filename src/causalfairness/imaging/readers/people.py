@@ -6,11 +6,14 @@ to White, "BLACK/AFRICAN AMERICAN" to Black. What says that nothing is known is 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
 from causalfairness.errors import DemographicsError
+from causalfairness.imaging.parents import UNKNOWN
 
+OLDEST = 130  # years
 NOT_STATED = "race not stated"
 DIFFERS = "race differs between admissions"
 OUTSIDE = "race outside the groups"
@@ -36,7 +39,9 @@ def group_of(races: Iterable[str], groups: Sequence[str]) -> int | str:
 
 
 def sex_of(value: str, codes: dict[str, int], *, where: str) -> int:
-    """Which sex is recorded? 0 male, 1 female, unknown."""
+    """Which sex is recorded? 0 male, 1 female, unknown; that too where nothing is said."""
+    if value == "":
+        return UNKNOWN
     if value not in codes:
         raise DemographicsError(
             f"The sex of {where} is {value!r}; expected {', '.join(map(repr, codes))}."
@@ -45,9 +50,18 @@ def sex_of(value: str, codes: dict[str, int], *, where: str) -> int:
 
 
 def age_of(value: str, *, where: str) -> float:
-    """How old, in years / 100?"""
-    if not re.fullmatch(r"\d{1,3}(\.\d+)?", value):
-        raise DemographicsError(f"The age of {where} is {value!r}; expected a number of years.")
+    """How old, in years / 100? NaN where nothing is said.
+
+    >>> age_of("64", where="patient 1"), age_of("", where="patient 2")
+    (0.64, nan)
+    """
+    if value == "":
+        return math.nan
+    if not re.fullmatch(r"\d{1,3}(\.\d+)?", value) or float(value) > OLDEST:
+        raise DemographicsError(
+            f"The age of {where} is {value!r}; expected a number of years, at most {OLDEST}, or "
+            "nothing for unknown."
+        )
     return float(value) / 100
 
 

@@ -32,7 +32,7 @@ TABLE = "radiographs.csv"
 ORIGIN = "origin.json"
 NEEDED = ("image", "person", "group")
 KNOWN = ("split", "age", "sex", "scanner", *FINDINGS)
-SEXES = {"0": 0, "M": 0, "1": 1, "F": 1, "": UNKNOWN}
+SEXES = {"0": 0, "M": 0, "1": 1, "F": 1}
 SCANNERS = {"0": 0, "PA": 0, "1": 1, "AP": 1, "2": 2, "": UNKNOWN}
 NOWHERE = "none"  # the part of people whose split nobody stated
 
@@ -105,7 +105,7 @@ def _origin(path: Path) -> dict[str, Any]:
 
 
 def _entry(row: dict[str, str], root: Path, groups: Sequence[str]) -> Entry:
-    where, age = row["image"], row.get("age", "")
+    where = row["image"]
     if not where or not row["person"]:
         raise ImageFileError(
             f"{root / TABLE} has a row with image {where!r} and person {row['person']!r}; "
@@ -116,7 +116,7 @@ def _entry(row: dict[str, str], root: Path, groups: Sequence[str]) -> Entry:
         patient=row["person"],
         part=row.get("split") or NOWHERE,
         group=groups.index(row["group"]),
-        age=age_of(age, where=where) if age else float("nan"),
+        age=age_of(row.get("age", ""), where=where),
         sex=sex_of(row.get("sex", ""), SEXES, where=where),
         scanner=_scanner(row.get("scanner", ""), where),
         findings=tuple(
