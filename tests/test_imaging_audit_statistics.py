@@ -11,7 +11,11 @@ import pytest
 import torch
 
 from causalfairness.imaging.auditing import Generated, audit_scores
-from causalfairness.imaging.auditing.statistics import features_of, judged_between_people
+from causalfairness.imaging.auditing.statistics import (
+    features_of,
+    features_of_codes,
+    judged_between_people,
+)
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.invariance import demographic_parity_test
@@ -329,9 +333,39 @@ def test_unknown_parents_are_a_value_of_their_own():
     age, sex = known.age.clone(), known.sex.clone()
     age[:5], sex[5:9] = math.nan, -1
     some = Parents(known.group, age, sex, known.scanner, known.findings)
-    features = features_of(some)
-    assert np.isfinite(features).all()
+    lines, curves = features_of(some)
+    assert np.isfinite(lines).all()
+    assert np.isfinite(curves).all()
     # not known: the age, the sex, and what age does by sex to those of unknown sex
-    assert features.shape[1] == features_of(known).shape[1] + 3
+    assert lines.shape[1] == features_of(known).lines.shape[1] + 3
+    assert (curves[:5, :6] == 0).all()  # no bump looks at an age that is not known
+    assert (curves[5:, :6].max(axis=1) > 0).all()
     alone = Parents(known.group, *(torch.zeros(60) for _ in range(3)), torch.zeros(60, 5))
-    assert features_of(alone).shape == (60, 1)  # nothing varies: one column of zeros
+    assert [part.shape for part in features_of(alone)] == [(60, 0), (60, 0)]  # nothing varies
+
+
+BENDS = {
+    "bump": lambda w: np.exp(-(((w[:, 0] - 0.45) / 0.08) ** 2)),
+    "wave": lambda w: np.sin(2 * np.pi * (w[:, 0] - 0.2) / 0.7 * 1.5),
+    "age by scanner": lambda w: (w[:, 0] - 0.55) * (2 * w[:, 2] - 1),
+    "age by finding": lambda w: (w[:, 0] - 0.55) * (2 * w[:, 3] - 1),
+    "sex by scanner": lambda w: (2 * w[:, 1] - 1) * (2 * w[:, 2] - 1),
+}
+
+
+@pytest.mark.parametrize("bend", BENDS)
+def test_what_bends_both_group_and_score_is_not_taken_for_dependence(bend):
+    rejected = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        coins = rng.random((500, 7)) < [0.5, 0.5, 0.3, 0.3, 0.3, 0.3, 0.3]
+        w = np.column_stack([rng.uniform(0.2, 0.9, 500), coins])
+        shared = BENDS[bend](w)
+        shared = (shared - shared.mean()) / shared.std()
+        group = (rng.random(500) < 1 / (1 + np.exp(-0.7 * shared))).astype(int)
+        said = (0.4 * shared + w[:, 0])[:, None] + rng.normal(size=(500, 20))
+        known = features_of_codes(np.column_stack([group, w]))
+        part = judged_between_people(said, np.stack([said, said + 0.3]), group, known, rng)
+        rejected.append((projected([part], 99, rng).log_p_value < math.log(0.05)).mean())
+    error = max(np.std(rejected, ddof=1) / math.sqrt(12), math.sqrt(0.05 * 0.95 / 240))
+    assert np.mean(rejected) <= 0.08 + 2 * error  # lines and age by sex alone: 0.19 to 0.44

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 LANDMARKS = 300  # rows around which bumps stand
 TRUST = (1.0, 0.1, 0.01)  # in interactions, beside the other columns
+BESIDE = (1.0, 0.1, 0.01, 0.0)  # trust in columns that are to be used as far as they help
 PENALTIES = np.logspace(1, -5, 19)  # shares of the sum of squares of the design, largest first
 BLOCK = 20_000  # rows that are worked on at a time
 THINNEST = 1e-8  # share of the largest eigenvalue below which a direction is noise
@@ -61,15 +62,36 @@ def regress_by_group(
     return expected
 
 
-def regress(features: Array, predictions: Array, unseen: Array) -> Array:
+def regress(
+    features: Array, predictions: Array, unseen: Array, *, beside: tuple[Array, Array] | None = None
+) -> Array:
     """What would be expected of unseen people, whatever their group? (people, models).
+
+    `beside` holds further columns, of those learned from and of those unseen, such as products:
+    they stand as lines, no bump looks at them, and each model uses them as far as they help.
 
     >>> z = np.linspace(-1, 1, 80)[:, None]
     >>> regress(z, z**2, np.array([[0.5]])).round(2).tolist()
     [[0.25]]
+    >>> wave = np.sin(20 * z)
+    >>> regress(z, wave, z[:1], beside=(wave, wave[:1])).round(2) == wave[:1].round(2)
+    array([[ True]])
     """
-    everyone = np.zeros(len(features), dtype=np.int64)
-    return np.asarray(regress_by_group(features, everyone, predictions, unseen, 1)[0])
+    basis = Basis.of(features)
+    further = basis if beside is None else Basis.of(beside[0], landmarks=0)
+
+    def design(rows: Array, more: Array | None) -> Array:
+        smooth = basis.of_rows(rows)
+        return smooth if more is None else np.hstack([smooth, further.of_rows(more)])
+
+    whole = design(features, None if beside is None else beside[0])
+    apart = np.arange(whole.shape[1]) >= basis.columns
+    shares = (1.0,) if beside is None else BESIDE
+    trusts = [np.where(apart, np.sqrt(share), 1.0) for share in shares]
+    line = _ridge(lambda block: whole[block], predictions, trusts)
+    return np.asarray(
+        line.start + design(unseen, None if beside is None else beside[1]) @ line.slopes
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +115,9 @@ class Basis:
         """Which functions suit these rows? Bumps stand around so many of them, at most."""
         center, scale = features.mean(axis=0), features.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        spacing = max(1, len(features) // landmarks)
+        spacing = max(1, len(features) // max(landmarks, 1))
         chosen = ((features - center) / scale)[::spacing][:landmarks]
-        if not features.shape[1]:
+        if not features.shape[1] or not landmarks:
             return cls(center, scale, chosen, np.empty((len(chosen), 0)))
         values, vectors = np.linalg.eigh(_bumps(chosen, chosen))
         kept = values > THINNEST * values[-1]

@@ -2,14 +2,16 @@
 
     log odds of level a against the rest = base + z . slopes,     penalty |slopes|^2 / 2 each
 
-on standardized features, and once more with smooth bumps around 60 of the people beside them, so
-that bends can be followed. Form and penalty are those under which people who are left out would be
-least surprising; leaving one out is approximated by one Newton step. With several groups each is
-set against the rest and the chances are made to add to one.
+on standardized features, once more with smooth bumps around 60 of the people beside them, so that
+bends can be followed, and once more with further columns, if there are any. Form and penalty are
+those under which people who are left out would be least surprising; leaving one out is approximated
+by one Newton step. With several groups each is set against the rest and the chances are made to add
+to one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,33 +30,50 @@ CLOSE = 1e-8  # Newton step at which the search has ended
 REACH = 3.0  # standard deviations beyond which features are not followed
 
 
-def chances_of_groups(features: Array, group: Codes, unseen: Array, levels: int) -> Array:
+def chances_of_groups(
+    features: Array,
+    group: Codes,
+    unseen: Array,
+    levels: int,
+    *,
+    beside: tuple[Array, Array] | None = None,
+) -> Array:
     """How likely would each group be for unseen people? (levels, people); they add to one.
+
+    `beside` holds further columns, of those learned from and of those unseen, such as products:
+    they are used where people who are left out are less surprising with them.
 
     >>> z = np.linspace(-1, 1, 400)[:, None]
     >>> a = (np.arange(400) * 7 % 10 < 4.5 + 4 * z[:, 0]).astype(np.int64)
     >>> chances_of_groups(z, a, np.array([[0.0]]), 2).round(1).tolist()
     [[0.5], [0.5]]
     """
-    center, scale = features.mean(axis=0), features.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-
-    def near(rows: Array) -> Array:
-        return np.asarray(np.clip((rows - center) / scale, -REACH, REACH))
-
+    near, further = _near(features), None if beside is None else _near(beside[0])
     basis, width = Basis.of(near(features), LANDMARKS), features.shape[1]
 
-    def design(rows: Array) -> Array:
+    def design(rows: Array, more: Array | None) -> list[Array]:
         z = near(rows)
         bumps = np.sqrt(width) * basis.of_rows(z)[:, width:]
-        return np.hstack([np.ones((len(rows), 1)), z, bumps])
+        parts = [np.hstack([np.ones((len(rows), 1)), z]), bumps]
+        return parts if further is None or more is None else [*parts, further(more)]
 
+    learned, told = (None, None) if beside is None else beside
+    parts, others = design(features, learned), np.hstack(design(unseen, told))
+    of = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+    forms = [of == 0, of <= 1, of != 1][: len(parts)]
+    rows = np.hstack(parts)
     asked = range(1, levels) if levels == 2 else range(levels)
-    rows, others = design(features), design(unseen)
-    found = [expit(others @ _logistic(rows, group == level, 1 + width)) for level in asked]
+    found = [expit(others @ _logistic(rows, group == level, forms)) for level in asked]
     if levels == 2:
         return np.stack([1 - found[0], found[0]])
     return np.asarray(found / np.sum(found, axis=0))
+
+
+def _near(learned: Array) -> Callable[[Array], Array]:
+    """Standardized by those learned from, and followed no further than to their borders."""
+    center, scale = learned.mean(axis=0), learned.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    return lambda rows: np.asarray(np.clip((rows - center) / scale, -REACH, REACH))
 
 
 class _Fit(NamedTuple):
@@ -62,15 +81,22 @@ class _Fit(NamedTuple):
     surprise: float  # of those who are left out
 
 
-def _logistic(rows: Array, chosen: NDArray[np.bool_], straight: int) -> Array:
-    """Base and slopes, those of bumps 0 where the columns before them do as well alone."""
+def _logistic(rows: Array, chosen: NDArray[np.bool_], forms: Sequence[NDArray[np.bool_]]) -> Array:
+    """Base and slopes of the least surprising form: which columns are in use, the others 0.
+
+    The first form is the straight one, from which the search for the others starts.
+    """
     target = chosen.astype(float)
     share = np.clip(target.mean(), 1e-9, 1 - 1e-9)
-    start = np.r_[np.log(share / (1 - share)), np.zeros(straight - 1)]
-    line = _path(rows[:, :straight], target, PENALTIES, start)
-    rest = np.zeros(rows.shape[1] - straight)
-    bent = _path(rows, target, BENT, np.r_[line.slopes, rest])
-    return bent.slopes if bent.surprise < line.surprise else np.r_[line.slopes, rest]
+    slopes = np.zeros(rows.shape[1])
+    slopes[0] = np.log(share / (1 - share))
+    fits = [_path(rows[:, forms[0]], target, PENALTIES, slopes[forms[0]])]
+    slopes[forms[0]] = fits[0].slopes
+    fits += [_path(rows[:, form], target, BENT, slopes[form]) for form in forms[1:]]
+    best = min(range(len(fits)), key=lambda at: fits[at].surprise)
+    found = np.zeros(rows.shape[1])
+    found[forms[best]] = fits[best].slopes
+    return found
 
 
 def _path(rows: Array, target: Array, penalties: Array, slopes: Array) -> _Fit:

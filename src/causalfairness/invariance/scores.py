@@ -61,10 +61,16 @@ class Judged:
 
     @cached_property
     def told(self) -> Array:
-        """What would the score be in each group? (levels, people, models)."""
+        """What would the score be in each group? (levels, people, models).
+
+        Exactly 0 where everyone has the same prediction, or where all are too small to mean more
+        than rounding.
+        """
         scores = self.surprise * self.apart
         size = NEGLIGIBLE * self.predictions.var(axis=0)
-        return np.asarray(np.where(np.abs(scores).max(axis=(0, 1)) > size, scores, 0.0))
+        varied = np.ptp(self.predictions, axis=0) > 0
+        told = varied & (np.abs(scores).max(axis=(0, 1)) > size)
+        return np.asarray(np.where(told, scores, 0.0))
 
     @cached_property
     def scores(self) -> Array:

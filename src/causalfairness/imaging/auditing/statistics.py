@@ -22,8 +22,8 @@ known: for any function c(a, w) that was not learned from person i,
 
     E[(y_i - m(w_i)) (c(a_i, w_i) - sum_a pi(a | w_i) c(a, w_i))] = 0                ("projected")
 
-whatever the generator does, if m or pi is right (both are learned, by lines and smooth curves, from
-age, its square, age by sex, sex, scanner and findings). Here the generator says in which direction
+whatever the generator does, if m or pi is right (both are learned, from the columns of
+`features_of_codes`). Here the generator says in which direction
 and for whom to look, c(a, w) = E[g(a) - g(0) | w], and the classifier's answers about real images
 decide. This is the projected test of methods §11 with
 
@@ -46,12 +46,19 @@ on w: 0.034 for k = 1, 0.049 for k = 2, 0.063 for k = 4. c also follows w, and p
 measured with three groups and 400 people, 0.07 to 0.09 for such generators, 0.05 to 0.06 for
 mistakes that do not follow y. Were c fixed, t would be standard normal.
 
+Where scores and groups follow the same bend or step of age, age by scanner or finding, or sex by
+scanner (by 0.4 standard deviations and 0.7 in log odds; two groups), the level is 0.05 to 0.11 with
+500 people and 0.08 to 0.17 with 200, where lines and age by sex alone left up to 0.44. Bumps and
+products stand apart from the lines, with a penalty of their own: in one ridge with them, what the
+findings do is shrunk, and with three groups the level with a generator that makes one mistake about
+everyone was 0.10.
+
 What it cannot see: a dependence that averages to nothing among people with the same w.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,38 +77,84 @@ Codes = NDArray[np.int64]
 Method = Literal["projected", "randomization", "individual", "paired"]
 METHODS = ("projected", "randomization", "individual", "paired")
 FOLDS = 5
+BUMPS = 6  # along age
 
 
-def features_of(parents: Parents) -> Array:
-    """What is known about people but their group? (n, columns) numbers, none missing.
+class Described(NamedTuple):
+    """What is known about people but their group, as numbers? One row each, none missing.
+
+    >>> Described.of_lines(np.zeros((3, 2))).curves.shape
+    (3, 0)
+    """
+
+    lines: Array  # held in every regression
+    curves: Array  # bends and products, used as far as they help
+
+    @classmethod
+    def of_lines(cls, lines: Array) -> Described:
+        """What if nothing bends?"""
+        return cls(lines, np.empty((len(lines), 0)))
+
+    def of(self, people: Codes) -> Described:
+        """What is known about these?"""
+        return Described(self.lines[people], self.curves[people])
+
+
+def features_of(parents: Parents) -> Described:
+    """What is known about people but their group?
 
     >>> from causalfairness.imaging.simulator import Simulator
-    >>> features_of(Simulator(size=32).draw(50, seed=0).parents).shape
-    (50, 10)
+    >>> found = features_of(Simulator(size=32).draw(50, seed=0).parents)
+    >>> found.lines.shape, found.curves.shape
+    ((50, 10), (50, 13))
     """
     return features_of_codes(codes_of(parents).double().cpu().numpy())
 
 
-def features_of_codes(codes: Array) -> Array:
+def features_of_codes(codes: Array) -> Described:
     """What is known about people but their group, by the codes of their parents (`codes_of`)?
 
-    Age and its square, age by sex, and one column per value of sex, scanner and each finding but
-    the first; what is not known is a value of its own. Columns that never change are left out.
+    Lines: age and its square, age by sex, and one column per value of sex, scanner and each finding
+    but the first; what is not known is a value of its own. Curves: bumps along age, age by scanner
+    and by each finding, sex by scanner. Columns that never change are left out.
 
-    >>> features_of_codes(np.array([[0.0, 0.3, 0, 0], [1.0, 0.5, 1, 0], [1.0, 0.4, 1, 0]])).shape
-    (3, 4)
+    >>> found = features_of_codes(np.array([[0.0, 0.3, 0, 0], [1.0, 0.5, 1, 0], [1.0, 0.4, 1, 1]]))
+    >>> found.lines.shape, found.curves.shape
+    ((3, 5), (3, 8))
     """
     age, known = codes[:, 1], codes[:, 1] != UNKNOWN
     years = np.where(known, age - (age[known].mean() if known.any() else 0.0), 0.0)
-    columns = [years, years**2, known.astype(float)]
-    for place, column in enumerate(codes[:, 2:].T):
-        told = [(column == value).astype(float) for value in np.unique(column)[1:]]
-        columns += told + [years * each for each in told if place == 0]  # by sex
-    return np.column_stack([column for column in columns if np.ptp(column) > 0] or [years * 0])
+    told = [
+        [(column == value).astype(float) for value in np.unique(column)[1:]]
+        for column in codes[:, 2:].T
+    ]
+    sex, scanner, *_ = told
+    rest = [column for columns in told[1:] for column in columns]
+    lines = [years, years**2, known.astype(float), *sex, *(years * it for it in sex), *rest]
+    curves = [*_bumps(age, known), *(years * it for it in rest)]
+    curves += [one * other for one in sex for other in scanner]
+    return Described(_varying(lines), _varying([*curves, 0 * years]))
+
+
+def _varying(columns: list[Array]) -> Array:
+    """Those that are not the same for everyone, side by side."""
+    chosen = [column for column in columns if np.ptp(column) > 0]
+    return np.column_stack(chosen) if chosen else np.empty((len(columns[0]), 0))
+
+
+def _bumps(age: Array, known: NDArray[np.bool_]) -> list[Array]:
+    """Round hills along the ages that are known, from the youngest tenth to the oldest."""
+    if not known.any():
+        return []
+    tops = np.quantile(age[known], np.linspace(0.1, 0.9, BUMPS))
+    width = 0.75 * (tops[-1] - tops[0]) / (BUMPS - 1)
+    if width == 0:
+        return []
+    return [known * np.exp(-(((age - top) / width) ** 2) / 2) for top in np.unique(tops)]
 
 
 def judged_between_people(
-    said: Array, under: Array, group: Codes, features: Array, rng: np.random.Generator
+    said: Array, under: Array, group: Codes, features: Described, rng: np.random.Generator
 ) -> Judged:
     """What do other people, and the generator, lead us to expect of each person in each group?
 
@@ -111,7 +164,7 @@ def judged_between_people(
     >>> w, a = rng.normal(size=(200, 2)), np.arange(200) % 2
     >>> said = w[:, :1] + a[:, None]
     >>> under = np.stack([w[:, :1], w[:, :1] + 1])
-    >>> judged = judged_between_people(said, under, a, w, rng)
+    >>> judged = judged_between_people(said, under, a, Described.of_lines(w), rng)
     >>> bool(abs(judged.effects.mean() - 0.25) < 0.03)
     True
     """
@@ -121,9 +174,13 @@ def judged_between_people(
     beyond = np.concatenate(list(under[1:] - under[0]), axis=1)
     for fold in _folds(group, rng):
         rest = np.setdiff1d(np.arange(people), fold)
-        chances[:, fold] = chances_of_groups(features[rest], group[rest], features[fold], levels)
+        known, asked = features.of(rest), features.of(fold)
+        beside = (known.curves, asked.curves) if known.curves.size else None
+        chances[:, fold] = chances_of_groups(
+            known.lines, group[rest], asked.lines, levels, beside=beside
+        )
         target = np.hstack([said[rest], beyond[rest]])
-        found = regress(features[rest], target, features[fold])
+        found = regress(known.lines, target, asked.lines, beside=beside)
         level[fold] = found[:, :columns]
         expected[1:, fold] = np.stack(np.split(found[:, columns:], levels - 1, axis=1))
     expected += level - np.einsum("anm,an->nm", expected, chances)
@@ -152,9 +209,15 @@ def asked(
     found = projected([own], draws, rng)
     if placebo is None:
         return found
-    t = studentized(means_of(own.scores - within_people(placebo, judged).scores))
-    t = np.where(np.isfinite(t), t, 0.0)
-    return found._replace(statistic=t, log_p_value=log_normal_tail(t) * (t != 0))
+    apart = own.scores - within_people(placebo, judged).scores
+    t = studentized(means_of(apart))
+    # a difference that is the same for everyone has no t: if positive, redrawn groups decide
+    constant = ~np.isfinite(t)
+    decided = np.where(t > 0, found.log_p_value, 0.0)
+    t = np.where(constant, np.where(t > 0, found.statistic, 0.0), t)
+    return found._replace(
+        statistic=t, log_p_value=np.where(constant, decided, log_normal_tail(t) * (t != 0))
+    )
 
 
 def calibrated_effect(judged: Judged) -> EffectSize:
