@@ -304,6 +304,27 @@ def test_an_image_that_is_damaged_or_of_another_size_is_refused(home, tmp_path):
     assert PlainFolder(data, size=32, resize=True).images(slice(4)).shape == (4, 1, 32, 32)
 
 
+def test_a_folder_where_nothing_was_learned_may_be_begun_again(home, tmp_path):
+    data = changed_table(home, tmp_path / "films", "image,", "image,")
+    few = (data / "radiographs.csv").read_text().splitlines()
+    (data / "radiographs.csv").write_text("\n".join([few[0], *few[1:40]]))
+    said = train(data, tmp_path / "made", "--generator", "gaussian", code=3).stderr
+    assert "images; expected at least" in flat(said)
+    run("simulate", tmp_path / "more", "--people", 700, "--size", 32)
+    train(tmp_path / "more", tmp_path / "made", "--generator", "gaussian")
+    train(home.films, tmp_path / "made", "--generator", "gaussian", code=3)
+
+
+def test_a_generator_of_one_group_is_refused(home, tmp_path):
+    rows = (home.films / "radiographs.csv").read_text().splitlines()
+    alone = [row for row in rows[1:] if row.split(",")[3] == "1"]
+    data = changed_table(home, tmp_path / "films", "image,", "image,")
+    (data / "radiographs.csv").write_text("\n".join([rows[0], *alone]))
+    said = flat(train(data, tmp_path / "made", "--generator", "vae", code=3).stderr)
+    assert "Only 1 is in 'train', of the groups 1; a generator learns what a group looks" in said
+    assert not (tmp_path / "made").exists()
+
+
 def test_a_size_without_a_plan_and_a_device_that_is_not_there_are_refused(home, tmp_path):
     given = ("--data", home.films, "--to", tmp_path / "made")
     assert "no plan for images of 48 x 48" in run("train", *given, "--size", 48, code=3).stderr

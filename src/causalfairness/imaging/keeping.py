@@ -3,6 +3,7 @@
 folder/generator.json     kind, size, groups, seed, steps, where the images came from, losses,
                           composition; written last, so a folder without it is not finished
 folder/*-0.pt             weights: bfloat16 for networks, full precision for the Gaussian
+folder/learned.json       from whom it learned (`learned`); nobody where films were simulated
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from causalfairness.writing import write_whole
 
 NOTE = "generator.json"
 KINDS = ("diffusion", "gaussian", "vae")
+NUMBERS = ("components", "steps", "seed")
 BETA = 1.0  # of the variational autoencoder
 
 
@@ -168,7 +170,8 @@ def _note(root: Path) -> dict[str, Any]:
         )
     try:
         about = json.loads(path.read_text("utf-8"))
-        kind, _, _ = about["kind"], int(about["size"]), list(about["groups"])
+        kind, _ = about["kind"], [int(about[name]) for name in NUMBERS if about.get(name)]
+        _ = int(about["size"]), list(about["groups"])
     except (ValueError, KeyError, TypeError) as cause:
         raise CheckpointError(
             f"{path} does not say what the generator is ({cause!r}); train it again"

@@ -35,6 +35,7 @@ from causalfairness.imaging.experiment.stages import (
     vae_plan,
 )
 from causalfairness.imaging.keeping import BETA, KINDS, keep_generator, keep_weights, kept_weights
+from causalfairness.imaging.learned import keep_learned
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import composition
 from causalfairness.imaging.readers import RadiographFolder
@@ -98,7 +99,8 @@ def make_generator(
         raise CheckpointError(f"there is no generator of kind {kind!r}; use {', '.join(KINDS)}")
     configuration(size)  # refuses a size without a plan, before anything is written
     root, about = Path(folder), _about(films, kind=kind, size=size, steps=steps, seed=seed)
-    learned, others = _apart(films, size=size, seed=seed)
+    train, others = _apart(films, size=size, seed=seed)
+    learned = train if films is None else held(train)
     _begin(root, about)
     settings = Settings(
         root / "training",
@@ -117,6 +119,8 @@ def make_generator(
     packed = kept_weights(root, about=about, device=device)
     apart = composition(packed, others.images(slice(CHECKED)), others.parents.take(slice(CHECKED)))
     about = {**about, "composition": apart[0]}
+    if films is not None:
+        keep_learned(train, root)
     keep_generator(made, root, about=about)
     return MadeGenerator(about, finished=True, runs=runs)
 
@@ -175,13 +179,21 @@ def _apart(films: RadiographFolder | None, *, size: int, seed: int) -> tuple[Any
             f"Nobody is in 'train': the table has the parts {', '.join(sorted(parts))}. Name the "
             "people to learn from 'train' in the column split, or leave the column out."
         )
-    kept = next((part for name, part in parts.items() if name != "train"), parts["train"])
-    return held(parts["train"]), kept
+    train = parts["train"]
+    counts = torch.bincount(train.parents.group, minlength=len(films.groups)).tolist()
+    present = [name for name, count in zip(films.groups, counts, strict=True) if count]
+    if len(present) < max(len(films.groups), 2):
+        raise SplitError(
+            f"Only {', '.join(present)} is in 'train', of the groups {', '.join(films.groups)}; a "
+            "generator learns what a group looks like from its films, of two groups or more. Add "
+            "films, or leave the other groups out."
+        )
+    return train, next((part for name, part in parts.items() if name != "train"), train)
 
 
 def _begin(root: Path, about: Mapping[str, Any]) -> None:
     path = root / BEGUN
-    if path.exists():
+    if path.exists() and any(root.rglob("*.pt")):  # else nothing was learned yet
         refuse_other_plan(json.loads(path.read_text("utf-8")), about, path=path)
         return
     root.mkdir(parents=True, exist_ok=True)

@@ -70,6 +70,15 @@ def PlainFolder(
             entries.append(_entry(row, root, chosen))
         else:
             dropped["group outside the groups" if row["group"] else "group not stated"] += 1
+    if rows and not entries:
+        asked, there = (
+            ", ".join(map(repr, names)) or "none"
+            for names in (chosen, sorted({row["group"] for row in rows} - {""}))
+        )
+        raise ImageFileError(
+            f"Nobody in {root / TABLE} is of the groups {asked}; it has the groups {there}. Name "
+            "groups that it has."
+        )
     origin = about.get("origin", {})
     films = gathered(entries, dropped, groups=chosen, size=size, workers=workers, origin=origin)
     _check_files(films, resize=resize)

@@ -1,0 +1,89 @@
+"""From whom did a generator learn? They are not to be audited with it.
+
+A generator follows the chance differences between those it learned from, and any classifier looks
+dependent on them. `learned.json` beside the generator holds a key of each film, made of its size
+and both of its ends, and the people. A film is known again wherever it lies and whatever the table
+says; a person only where films of the folder are known, since two collections may count alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from causalfairness.errors import CheckpointError, SplitError
+from causalfairness.imaging.readers.decoding import found
+from causalfairness.imaging.readers.folder import RadiographFolder
+from causalfairness.progress import track
+from causalfairness.writing import write_whole
+
+LEARNED = "learned.json"
+END = 4_096  # bytes of a file that are read, at the start and at the end
+
+
+def keep_learned(films: RadiographFolder, folder: Path) -> Path:
+    """Where is it written down whom a generator learned from?
+
+    >>> import tempfile
+    >>> from causalfairness.imaging.readers import PlainFolder
+    >>> from causalfairness.imaging.simulator import Simulator, save_radiographs
+    >>> place = Path(tempfile.mkdtemp())
+    >>> saved = save_radiographs(Simulator(size=16), place / "films", people=3, seed=0)
+    >>> films = PlainFolder(place / "films", size=16)
+    >>> keep_learned(films, place).name
+    'learned.json'
+    >>> refuse_learned(films.take(slice(1)), films, place)
+    Traceback (most recent call last):
+    causalfairness.errors.SplitError: The generator learned from 1 of the 1 films that were to be...
+    """
+    told = {"films": sorted(set(_keys(films))), "people": sorted(set(films.patients))}
+    return write_whole(json.dumps(told, ensure_ascii=False) + "\n", folder / LEARNED)
+
+
+def refuse_learned(chosen: RadiographFolder, films: RadiographFolder, folder: Path) -> None:
+    """Did the generator in this folder learn from a chosen film, or from the person on it?
+
+    `films` are all of the chosen ones' folder. A generator of simulated films learned from nobody.
+    """
+    path = folder / LEARNED
+    if not path.is_file():
+        return
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        known, people = set(told["films"]), set(told["people"])
+    except (OSError, ValueError, KeyError, TypeError) as cause:
+        raise CheckpointError(
+            f"{path} does not say whom the generator learned from ({cause!r}); train it again"
+        ) from cause
+    count = sum(key in known for key in _keys(chosen))
+    if count:
+        raise SplitError(
+            f"The generator learned from {count:,} of the {len(chosen):,} films that were to be "
+            "audited: with it, any classifier looks dependent on them. Audit another part, such as "
+            "'test'."
+        )
+    met = people & set(chosen.patients)
+    if met and any(key in known for key in _keys(films)):
+        raise SplitError(
+            f"The generator learned from other films of {len(met):,} of the people who were to be "
+            f"audited, such as {min(met)!r}. Keep all films of a person in one part."
+        )
+
+
+def _keys(films: RadiographFolder) -> Iterator[str]:
+    with ThreadPoolExecutor(films.workers) as pool:
+        keys = pool.map(_key, films.paths)
+        yield from track(keys, total=len(films), what="looking whether films were learned from")
+
+
+def _key(stem: Path) -> str:
+    path = found(stem)
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(END)
+        file.seek(max(size - END, 0))
+        told = hashlib.blake2b(f"{size}:".encode() + start + file.read(END), digest_size=8)
+    return told.hexdigest()
