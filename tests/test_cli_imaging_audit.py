@@ -22,12 +22,14 @@ from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.classifiers import keeping
 from causalfairness.imaging.folder_audit import audit_folder
 from causalfairness.imaging.keeping import kept_generator
+from causalfairness.imaging.parents import FINDINGS
 from causalfairness.imaging.pictures import examples
 from causalfairness.imaging.readers import PlainFolder
 from causalfairness.imaging.simulator import Simulator
 
 torch.set_num_threads(1)
 
+FIVE = "Cardiomegaly, Edema, Consolidation, Atelectasis, Pleural Effusion"
 MODELS = '''
 import torch
 
@@ -63,6 +65,10 @@ def wordy(images):
     return ["high"] * len(images)
 
 
+def leaving(images):
+    raise SystemExit(0)
+
+
 def lost(images):
     raise FileNotFoundError(2, "No such file or directory", "weights.bin")
 
@@ -92,8 +98,8 @@ class Home:
         given = ("--data", self.place / data, "--generator", self.place / generator)
         return run("audit", *given, "--device", "cpu", *more, code=code)
 
-    def asked(self, name, *more, code=0):
-        return self.audit("--classifier", f"film_readers:{name}", "--trust", *more, code=code)
+    def asked(self, name, *more, **where):
+        return self.audit("--classifier", f"film_readers:{name}", "--trust", *more, **where)
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +151,9 @@ def test_dependence_that_is_there_is_found_and_none_where_there_is_none(home):
     record = json.loads(home.asked("leaning", "--json", code=1).stdout)
     assert all(row["rejected"] and row["statistic"] > 5 for row in record["rows"])
     assert all(row["agreement"] < 0.8 for row in record["rows"])
-    none = flat(home.asked("blind").stdout)
+    none = flat(home.asked("blind", "--finding", FIVE).stdout)
     assert "are consistent with no dependence on the group" in none
-    assert "True only if - age, sex, scanner and findings explain" in none
+    assert "True only if - nothing but age, sex, scanner and findings makes images" in none
     assert "Notes - equal opportunity was not asked for cardiomegaly: 7 people of group 2" in none
 
 
@@ -179,7 +185,7 @@ def test_the_record_is_written_though_nobody_reads_what_is_printed(home, tmp_pat
 
 def test_people_that_the_generator_learned_from_are_not_audited(home):
     done = home.asked("leaning", "--part", "train", code=3)
-    assert "The generator learned from the people of the part 'train'" in flat(done.stderr)
+    assert "The generator learned from 706 of the 706 films" in flat(done.stderr)
     assert "Audit another part, such as 'test'" in flat(done.stderr)
 
 
@@ -358,13 +364,130 @@ def colors(file):
 
 
 def test_points_are_those_of_other_groups(home):
-    record = json.loads(home.asked("leaning", "--json", code=1).stdout)
+    record = json.loads(home.asked("leaning", "--json", "--finding", FIVE, code=1).stdout)
     plot = record["scores"][0]
     assert len(plot["x"]) == len(plot["y"]) == 2 * record["data"]["images"]
     assert np.abs(np.subtract(plot["x"], plot["y"])).min() > 0  # not the own group
     assert all(
         area is not None for area in next(iter(record["classifiers"].values()))["auc"].values()
     )
+
+
+# --- whom the generator learned from --------------------------------------------------------------
+
+
+def copied(home, place, change):
+    """The same films in a folder whose table says something else."""
+    place.mkdir()
+    (place / "images").symlink_to(home.place / "films/images")
+    rows = list(csv.reader(io.StringIO((home.place / "films/radiographs.csv").read_text())))
+    with (place / "radiographs.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([rows[0], *(change(list(row)) for row in rows[1:])])
+    return place
+
+
+def swapped(row):
+    row[2] = {"train": "test", "test": "train"}.get(row[2], row[2])
+    return row
+
+
+def relabeled(row):
+    row[-1] = "1"
+    return row
+
+
+def renamed(row):
+    row[1] = f"someone-{row[1]}"
+    return swapped(row)
+
+
+@pytest.mark.parametrize(
+    ("change", "part"), [(swapped, "test"), (relabeled, "train"), (renamed, "test")]
+)
+def test_those_whom_the_generator_learned_from_are_known_again(home, tmp_path, change, part):
+    data = copied(home, tmp_path / "films", change)
+    said = home.asked("leaning", "--part", part, data=data, code=3).stderr
+    with (home.place / "films/radiographs.csv").open() as file:
+        count = sum(row["split"] == "train" for row in csv.DictReader(file))
+    assert f"The generator learned from {count} of the {count} films" in flat(said)
+
+
+def test_other_people_of_the_same_films_may_be_audited(home, tmp_path):
+    data = copied(home, tmp_path / "films", relabeled)
+    home.asked("leaning", data=data, code=1)
+
+
+def test_another_film_of_somebody_it_learned_from_is_refused(home, tmp_path):
+    rows = {}
+    with (home.place / "films/radiographs.csv").open() as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["split"], []).append(row)
+    learned, tested = rows["train"][0], rows["test"][0]
+
+    def same_person(row):
+        if row[0] == tested["image"]:
+            return [row[0], learned["person"], "test", learned["group"], *row[4:]]
+        return row if row[1] != learned["person"] else [row[0], "another", *row[2:]]
+
+    data = copied(home, tmp_path / "films", same_person)
+    said = flat(home.asked("leaning", data=data, code=3).stderr)
+    assert "learned from other films of 1 of the people who were to be audited, such as" in said
+    assert repr(learned["person"]) in said
+
+
+def test_people_of_another_collection_may_have_the_same_names(home, tmp_path):
+    run("simulate", tmp_path / "films", "--people", 900, "--size", 32, "--strength", 2, "--seed", 1)
+    home.asked("leaning", data=tmp_path / "films", code=1)
+
+
+def test_a_list_of_those_learned_from_that_is_damaged_is_refused(home, tmp_path):
+    shutil.copytree(home.place / "made", tmp_path / "made")
+    (tmp_path / "made/learned.json").write_text('{"films": []}')
+    said = flat(home.asked("leaning", generator=tmp_path / "made", code=3).stderr)
+    assert "learned.json does not say whom the generator learned from" in said
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+def test_who_is_left_out_and_which_group_is_missing_is_said(home, tmp_path):
+    data = copied(
+        home, tmp_path / "films", lambda row: [*row[:3], "9" if row[3] == "2" else row[3], *row[4:]]
+    )
+    said = flat(home.asked("leaning", data=data, code=1).stdout)
+    assert "left out:" in said
+    assert "group outside the groups" in said
+    assert "the generator knows the group 2; nobody audited is of it" in said
+
+
+def test_groups_that_the_generator_does_not_know_are_named(home, tmp_path):
+    data = copied(home, tmp_path / "films", lambda row: [*row[:3], f"g{row[3]}", *row[4:]])
+    said = flat(home.asked("leaning", data=data, code=3).stderr)
+    assert "is of the groups '0', '1', '2'; it has the groups 'g0', 'g1', 'g2'" in said
+
+
+def test_outputs_that_nobody_named_are_not_compared_with_labels(home):
+    said = flat(home.asked("leaning", code=1).stdout)
+    assert "output 1" in said
+    assert "Name what the outputs are (--finding), as the images do: cardiomegaly, edema" in said
+    named = json.loads(home.asked("leaning", "--finding", FIVE, "--json", code=1).stdout)
+    assert [row["finding"] for row in named["rows"]] == list(FINDINGS)
+    some = ("--finding", "edema,nodule", "--finding", "Edema of the leg, a, b")
+    some = json.loads(home.asked("leaning", *some, "--json", code=1).stdout)
+    assert list(next(iter(some["classifiers"].values()))["auc"]) == ["edema"]
+    said = home.asked("leaning", "--finding", "edema", code=3).stderr
+    assert "1 findings are named (edema); classifiers return 5" in flat(said)
+
+
+def test_scores_of_another_generator_are_told_apart_in_few_words(home, tmp_path):
+    home.asked("leaning", "--folder", tmp_path / "kept", code=1)
+    shutil.copytree(home.place / "made", tmp_path / "other")
+    about = json.loads((tmp_path / "other/generator.json").read_text())
+    (tmp_path / "other/generator.json").write_text(json.dumps(about | {"composition": 0.5}))
+    more = ("--folder", tmp_path / "kept")
+    said = flat(home.asked("leaning", *more, generator=tmp_path / "other", code=3).stderr)
+    assert "belongs to another configuration: stamp is gaussian generator" in said
+    assert len(said) < 400
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -386,6 +509,10 @@ def test_a_function_is_not_run_without_trust(home, tmp_path):
         ("short", "returned the shape (3, 5) for 64 images"),
         ("wordy", "film_readers:wordy returned list, no numbers"),
         ("lost", "the classifier 'film_readers:lost' failed on images of the shape (64, 1, 32"),
+        (
+            "leaving",
+            "the classifier 'film_readers:leaving' failed on images of the shape (64, 1, 32",
+        ),
         ("word", "is a str, no function"),
         ("absent", "cannot be loaded: AttributeError"),
     ],

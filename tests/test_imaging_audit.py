@@ -5,6 +5,7 @@ that are broken.
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from causalfairness.errors import (
     TooFewRowsError,
 )
 from causalfairness.imaging.analytic import fit_gaussian
+from causalfairness.imaging.auditing.front_door import halving
 from causalfairness.imaging.parents import FINDINGS
 from causalfairness.imaging.quality import Judges, quality
 from causalfairness.imaging.readers import PlainFolder
@@ -76,7 +78,8 @@ def gaussian():
 @pytest.fixture(scope="module")
 def found(films, gaussian):
     readers = {"brightness": lambda x: brightness(x)[:, None].expand(-1, 5), "corners": corners}
-    return imaging.audit(readers, films, generator=gaussian, groups=["White", "Black", "Asian"])
+    named = {"groups": ["White", "Black", "Asian"], "findings": FINDINGS}
+    return imaging.audit(readers, films, generator=gaussian, **named)
 
 
 # --- what is found ------------------------------------------------------------------------------
@@ -198,6 +201,10 @@ def test_a_score_without_a_name_is_not_named(films, gaussian):
     found, silent = (
         imaging.audit(brightness, films, generator=by).sentences()[0] for by in (gaussian, Same())
     )
+    assert silent == (
+        "The scores of classifier are not moved by the generator between groups, so that nothing "
+        "can be said."
+    )
     assert "beyond age, sex, scanner and findings; the group moves them by about" in found
     assert "root mean square (95% bounds" in found
     for said in (found, silent):
@@ -205,12 +212,12 @@ def test_a_score_without_a_name_is_not_named(films, gaussian):
         assert "(score)" not in said
 
 
-def test_sentences_bound_what_was_not_found_and_judge_nobody(found, films):
-    silent = imaging.audit(corners, films, generator=Same())
-    words = " ".join([*found.sentences(), *silent.sentences()])
+def test_sentences_bound_what_was_not_found_and_judge_nobody(found, films, gaussian):
+    blind = imaging.audit(lambda x: (7e5 * x.sum((1, 2, 3))).sin(), films, generator=gaussian)
+    words = " ".join([*found.sentences(), *blind.sentences()])
     assert "depend on the group beyond age, sex, scanner and findings for all findings" in words
     assert "are consistent with no dependence on the group beyond" in words
-    assert "that would move them by more than 0.0" in words
+    assert "that would move them by more than 0." in words
     assert "fair" not in words
 
 
@@ -219,6 +226,163 @@ def test_many_classifiers_are_counted_and_the_clearest_told(films):
     found = imaging.audit(readers, films, generator=Knowing(films))
     assert len(found.sentences()) == 11
     assert found.sentences()[0].startswith("The scores of 12 of 12 classifiers depend")
+
+
+# --- what is known, what outputs are, and what a decision is --------------------------------------
+
+
+def knowing(people, **unknown):
+    """The same people, with less known about them."""
+    blank = {"age": torch.full_like(people.age, float("nan"))}
+    for name in ("sex", "scanner", "findings"):
+        blank[name] = torch.full_like(getattr(people, name), -1)
+    return replace(people, **{name: blank[name] for name, gone in unknown.items() if gone})
+
+
+def test_nothing_is_claimed_beyond_what_is_known(films, gaussian):
+    made = imaging.generated_scores(brightness, films, generator=gaussian)
+
+    def said(**unknown):
+        found = imaging.audit_scores(made, knowing(films.parents, **unknown))
+        return " ".join(found.sentences()), " ".join(found.test.assumptions), " ".join(found.notes)
+
+    words, assumed, notes = said(age=True, findings=True)
+    assert "depend on the group beyond sex and scanner; the group moves" in words
+    assert "nothing but sex and scanner makes images of the groups differ" in assumed
+    assert "not known for anyone: age and findings; scores that follow what is not" in notes
+    words, assumed, notes = said(age=True, sex=True, scanner=True, findings=True)
+    assert "depend on the group; the group moves" in words
+    assert "neither age, sex, scanner nor findings are known here" in assumed
+    assert "nothing is known about the people but their group: scores that follow age" in notes
+    assert "beyond" not in f"{words} {assumed}"
+    assert "known" not in said()[2]
+
+
+def test_how_many_are_not_known_is_said(films, gaussian):
+    people = films.parents
+    found = people.findings.clone()
+    found[:20, 1], found[:, 4] = -1, -1
+    partly = replace(people, findings=found, sex=torch.where(people.age > 0.6, -1, people.sex))
+    made = imaging.generated_scores(brightness, films, generator=gaussian)
+    audit = imaging.audit_scores(made, partly)
+    count = int((people.age > 0.6).sum())
+    assert f"of 240 people, not known is the sex of {count}, the edema of 20: they" in str(audit)
+    assert "not known for anyone: effusion" in str(audit)
+    assert "beyond age, sex, scanner, cardiomegaly, edema, consolidation and atelectasis" in str(
+        audit
+    )
+
+
+def test_outputs_have_names_only_where_somebody_says_so(films, gaussian):
+    network = imaging.small_network().eval()
+    five = {"five": corners}
+    assert imaging.audit(five, films, generator=gaussian).findings[0] == "output 1"
+    assert imaging.audit(network, films, generator=gaussian).findings == FINDINGS
+    order = FINDINGS[::-1]
+    found = imaging.audit(five, films, generator=gaussian, findings=order)
+    straight = imaging.audit(five, films, generator=gaussian, findings=FINDINGS)
+    asked = dict(zip(order, found.table()["opportunity_n"], strict=True))
+    assert list(asked.values()) != list(straight.table()["opportunity_n"])
+    assert [asked[name] for name in FINDINGS] == films.parents.findings.sum(0).tolist()
+    some = imaging.audit(five, films, generator=gaussian, findings=[*order[:4], "hernia"])
+    assert some.table()["opportunity_n"][4] == 0
+    assert "asked for hernia: 0 people" in str(some)
+    with pytest.raises(
+        ImageError, match="five does not say what its outputs are; those of net are"
+    ):
+        imaging.audit({"net": network, **five}, films, generator=gaussian)
+    with pytest.raises(
+        ImageError, match=r"the outputs of net are cardiomegaly, .*, not effusion, "
+    ):
+        imaging.audit({"net": network, **five}, films, generator=gaussian, findings=order)
+    both = imaging.audit({"net": network, **five}, films, generator=gaussian, findings=FINDINGS)
+    assert both.findings == FINDINGS
+
+
+def test_decisions_of_zero_and_one_change_with_the_group(films):
+    bar = float(brightness(films.images()).quantile(0.3))
+    scores, decisions = (
+        imaging.audit(one, films, generator=Knowing(films), threshold=at)
+        for one, at in ((brightness, bar), (lambda x: (brightness(x) > bar).float(), None))
+    )
+    assert decisions.agreement.threshold.item() == 0.5
+    assert decisions.agreement.value.item() == scores.agreement.value.item() < 0.9
+
+
+def test_the_bar_is_the_median_unless_ties_make_it_uneven():
+    rng = np.random.default_rng(0)
+    assert halving(np.array([4.0, 1.0, 2.0])) == 2.0
+    for said in (rng.normal(size=101), rng.normal(size=100)):
+        assert halving(said) == np.median(said)
+    said = np.column_stack([[0, 0, 0, 1], [0, 1, 1, 1], [1, 2, 2, 3], [5, 5, 5, 5]]).astype(float)
+    assert halving(said).tolist() == [0.0, 0.5, 2.0, 5.0]
+
+
+def test_each_classifier_is_asked_about_images_of_its_own(films, gaussian):
+    def spoiling(images):
+        return images.mul_(0).mean((1, 2, 3)) + 1
+
+    alone = imaging.audit({"b": brightness}, films, generator=gaussian)
+    both = imaging.audit({"a": spoiling, "b": brightness}, films, generator=gaussian)
+    assert both.statistic[1] == pytest.approx(alone.statistic[0])
+    assert both.quality == alone.quality
+
+
+def test_a_network_in_training_is_refused(films, gaussian):
+    with pytest.raises(
+        PredictorError, match=r"net is a network in training mode.*call its eval\(\)"
+    ):
+        imaging.audit({"net": imaging.small_network().train()}, films, generator=gaussian)
+
+
+def test_silence_of_the_generator_is_no_bound(films, gaussian):
+    def partly(images):
+        return torch.stack([images.mean((1, 2, 3)), torch.ones(len(images))], 1)
+
+    found = imaging.audit({"partly": partly}, films, generator=gaussian, findings=["bright", "one"])
+    assert found.silent.tolist() == [[False, True]]
+    rows = found.table().to_records()
+    assert rows[1]["upper"] is rows[1]["effect"] is None
+    assert rows[0]["upper"] > 0
+    assert "depend on the group" in found.sentences()[0]
+    assert found.sentences()[0].count("so that nothing can be said for one (95%") == 1
+    assert "unknown" in str(found.table())
+
+
+# --- whose scores they are ------------------------------------------------------------------------
+
+
+def test_kept_scores_of_other_people_or_images_are_refused(films, gaussian, tmp_path):
+    asked = {"generator": gaussian, "folder": tmp_path, "batch": 100}
+    first = imaging.audit(brightness, films.images(), films.parents, **asked)
+    again = imaging.audit(brightness, films.images(), films.parents, **asked)
+    assert again.statistic == first.statistic
+    order = torch.randperm(240, generator=torch.Generator().manual_seed(0))
+    for people in (
+        replace(films.parents, group=films.parents.group[order]),
+        replace(films.parents, age=films.parents.age[order]),
+    ):
+        with pytest.raises(CheckpointError, match="people is"):
+            imaging.audit(brightness, films.images(), people, **asked)
+    images = films.images()
+    images[150:] = images[150:].flip(0)
+    with pytest.raises(
+        CheckpointError, match="holds scores of other images than those of rows 100"
+    ):
+        imaging.audit(brightness, images, films.parents, **asked)
+
+
+def test_scores_of_other_people_are_refused(films, gaussian):
+    made = imaging.generated_scores(brightness, films, generator=gaussian)
+    shuffled = films.parents.take(torch.arange(240).flip(0))
+    with pytest.raises(
+        ParentsError, match=r"people of other groups than these parents, \d+ of 240"
+    ):
+        imaging.audit_scores(made, shuffled)
+    group = films.parents.group.clone()
+    group[group == 0] = -1
+    with pytest.raises(ParentsError, match="the group of some people is not known"):
+        imaging.audit_scores(made, replace(films.parents, group=group))
 
 
 # --- any batch, and going on --------------------------------------------------------------------

@@ -28,6 +28,8 @@ SPELLED = {  # how the library's words are said on the command line
     "outcome_value=...": "--outcome-value",
     "(resize=True)": "(--resize)",
     " (numbers without quotes, words with)": "",
+    "method='projected'": "--method projected",
+    "(findings=...)": "(--finding)",
 }
 
 
@@ -58,13 +60,22 @@ def readable(*, debug: bool) -> Iterator[None]:
         raise typer.Exit(DEFECT) from None
 
 
+def spelled(text: str) -> str:
+    """How is this said on the command line, where arguments are options?
+
+    >>> spelled("use method='projected'")
+    'use --method projected'
+    """
+    for words, option in SPELLED.items():
+        text = text.replace(words, option)
+    return text
+
+
 def _explain(message: str, *, debug: bool) -> None:
     from causalfairness.report.legible import legible_lines, shortened
 
     if debug:
         sys.stderr.write(legible_lines(traceback.format_exc()))
-    for words, option in SPELLED.items():
-        message = message.replace(words, option)
-    text = shortened(legible_lines(message.strip()), LONGEST)
+    text = shortened(legible_lines(spelled(message.strip())), LONGEST)
     page = Console(stderr=True, highlight=False)
     page.print(Text.assemble(("error: ", "bold red"), (text, "red")), soft_wrap=True)

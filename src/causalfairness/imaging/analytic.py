@@ -100,7 +100,7 @@ def fit_gaussian(images: Tensor, parents: Parents, *, components: int = 40) -> G
             )
         coefficients[group] = _least_squares(described[chosen], found[chosen])
         around[chosen] = found[chosen] - described[chosen] @ coefficients[group]
-    residual = around.T @ around / len(around)
+    residual = around.T @ around / int((parents.group != UNKNOWN).sum())
     return GaussianGenerator(size, directions, center, coefficients, residual)
 
 

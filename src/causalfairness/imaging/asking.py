@@ -36,17 +36,27 @@ def named(classifiers: Classifiers) -> dict[str, Classifier]:
                 f"{name} is {type(each).__name__}; a classifier is called with a batch of images "
                 "and returns their scores"
             )
+        if getattr(each, "training", False) is True:
+            raise PredictorError(
+                f"{name} is a network in training mode, whose scores follow chance and the rest of "
+                "the batch; call its eval() first"
+            )
     return found
 
 
 def said(classifiers: Mapping[str, Classifier], images: Tensor) -> Tensor:
     """What does everyone say of these images? (n, classifiers, findings) float64, on the processor.
 
+    Each is asked about a copy: what it does to its batch is its own affair.
+
     >>> said({"bright": lambda x: x.mean((1, 2, 3))}, torch.ones(2, 1, 8, 8)).tolist()
     [[[1.0]], [[1.0]]]
     """
     with torch.no_grad():
-        each = {name: _checked(name, one(images), len(images)) for name, one in classifiers.items()}
+        each = {
+            name: _checked(name, one(images.clone()), len(images))
+            for name, one in classifiers.items()
+        }
     widths = {name: scores.shape[1] for name, scores in each.items()}
     if len(set(widths.values())) > 1:
         told = ", ".join(f"{name} {width}" for name, width in widths.items())

@@ -9,6 +9,7 @@ call.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from causalfairness.imaging.classifiers import area_under_curve
 from causalfairness.imaging.classifiers.keeping import trained_classifier
 from causalfairness.imaging.generator import course
 from causalfairness.imaging.keeping import KeptGenerator, kept_generator
+from causalfairness.imaging.learned import refuse_learned
 from causalfairness.imaging.making import held
 from causalfairness.imaging.parents import FINDINGS
 from causalfairness.imaging.pictures import examples
@@ -55,6 +57,7 @@ def audit_folder(
     *,
     classifiers: Mapping[str, Reader] | None = None,
     networks: Sequence[str] = (),
+    findings: Sequence[str] | None = None,
     part: str = "test",
     epochs: int = 20,
     resize: bool = False,
@@ -72,8 +75,9 @@ def audit_folder(
 
     The first film of each person in `part` is audited; the parts are those of the generator. The
     part "train" is refused where the generator learned from it. `classifiers` are callables by
-    name, `networks` names in `classifiers.keeping.NETWORKS`. `walk` is the number of steps of a
-    diffusion model, where it is not the usual 50.
+    name, `networks` names in `classifiers.keeping.NETWORKS`. `findings` says what the outputs of
+    the callables are, in their order (those of networks are the five that the images have). `walk`
+    is the number of steps of a diffusion model, where it is not the usual 50.
 
     >>> import tempfile
     >>> from causalfairness.imaging.making import make_generator
@@ -90,8 +94,8 @@ def audit_folder(
     kept = kept_generator(generator, device=device, walk=walk)
     films = PlainFolder(data, size=kept.size, groups=kept.groups, resize=resize)
     parts = stated_split(films, seed=int(kept.about.get("seed", seed)))
-    _refuse_learned(kept, films, part)
     everyone = _part(parts, part)
+    refuse_learned(everyone, films, Path(generator))
     chosen = everyone.one_each()
     where = None if folder is None else Path(folder)
     choices = {"epochs": epochs, "seed": seed, "device": device, "folder": where}
@@ -104,12 +108,14 @@ def audit_folder(
         known.parents,
         generator=kept.generator,
         groups=kept.groups,
+        findings=findings,
         batch=batch,
         device=device,
         folder=None if where is None else where / "scores",
         stamp=_stamp(kept, walk, chosen),
         **asked,
     )
+    absent = set(kept.groups) - {kept.groups[code] for code in known.parents.group.tolist()}
     record = record_of(
         found,
         title=title,
@@ -122,22 +128,15 @@ def audit_folder(
         settings={**asked, "epochs": epochs, "walk": walk},
         pictures=_pictures(kept, known, device),
     )
-    return FolderAudit(found, record)
+    notes = [f"the generator knows the group {name}; nobody audited is of it" for name in absent]
+    return FolderAudit(found, {**record, "notes": [*record["notes"], *sorted(notes)]})
 
 
 def _stamp(kept: KeptGenerator, walk: int | None, chosen: RadiographFolder) -> str:
     """By what kept scores are known: the generator, where its walks go, and the images."""
     about = json.dumps(dict(kept.about), sort_keys=True)
-    return f"{about} {walk} {course()} {fingerprint(chosen)}"
-
-
-def _refuse_learned(kept: KeptGenerator, films: RadiographFolder, part: str) -> None:
-    """A generator follows the chance differences of those it learned from: they look dependent."""
-    if part == LEARNED and kept.about.get("images") == fingerprint(films):
-        raise SplitError(
-            f"The generator learned from the people of the part {LEARNED!r}; their images cannot "
-            "be audited with it. Audit another part, such as 'test'."
-        )
+    made = hashlib.blake2b(f"{about} {walk} {course()}".encode(), digest_size=4).hexdigest()
+    return f"{kept.kind} generator {made} for images {fingerprint(chosen)[:8]}"
 
 
 def _trained(
@@ -191,16 +190,19 @@ def _left_out(films: RadiographFolder, further: int) -> dict[str, int]:
 
 
 def _areas(found: Any, chosen: RadiographFolder, networks: Sequence[str]) -> dict[str, Any]:
-    """How well each classifier reads the audited films, where its outputs are the five findings."""
+    """How well each classifier reads the audited films, where its outputs are named findings."""
     told = {}
     for place, name in enumerate(found.generated.models):
         about: dict[str, Any] = {"kind": "trained here" if name in networks else "given"}
-        if tuple(found.generated.findings) == FINDINGS:
+        outputs = {finding: at for at, finding in enumerate(found.generated.findings)}
+        both = [finding for finding in FINDINGS if finding in outputs]
+        if both:
             said = torch.from_numpy(found.generated.original[:, place])
-            areas = area_under_curve(said, chosen.parents.findings).tolist()
+            has = chosen.parents.findings[:, [FINDINGS.index(finding) for finding in both]]
+            areas = area_under_curve(said[:, [outputs[it] for it in both]], has).tolist()
             about["auc"] = {
                 finding: area if area == area else None
-                for finding, area in zip(FINDINGS, areas, strict=True)
+                for finding, area in zip(both, areas, strict=True)
             }
         told[name] = about
     return told

@@ -94,8 +94,9 @@ class Quality:
 
     @property
     def largest_drift(self) -> tuple[str, float]:
-        """Which other parent changed most, and by how much did its AUC?"""
-        return max(self.drift.items(), key=lambda item: abs(item[1]))
+        """Which other parent changed most, and by how much did its AUC? NaN if none has an AUC."""
+        known = {name: drift for name, drift in self.drift.items() if drift == drift}
+        return max((known or self.drift).items(), key=lambda item: abs(item[1]))
 
     def __str__(self) -> str:
         name, drift = self.largest_drift

@@ -16,7 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli import options as o
+from causalfairness.cli.asking import listed
 from causalfairness.cli.decompose import check_goal
+from causalfairness.cli.failing import spelled
 from causalfairness.cli.imaging.classifiers import named_classifiers
 from causalfairness.cli.imaging.words import (
     IMAGES,
@@ -43,7 +45,8 @@ Examples:
 my_model:scores --trust --record record.json --folder answers
 
 A classifier is a function of a batch of images, (n, 1, size, size) from 0 to 1, that returns one \
-score for each image and finding. A generator comes from [bold]imaging train[/]. Only people of \
+score for each image, or one for each image and finding: --finding says which, in their order. \
+A generator comes from [bold]imaging train[/]. Only people of \
 the part --part are audited. With --folder, trained classifiers and finished batches are kept, \
 and a run that was stopped is taken up by the same command.
 
@@ -101,6 +104,17 @@ TrainClassifier = Annotated[
         show_default=False,
     ),
 ]
+Findings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--finding",
+        metavar="NAME",
+        help="What the outputs of the functions are, in their order (repeatable, or a,b). Those "
+        "called as in the images are compared with what the people have.",
+        rich_help_panel=WHO,
+        show_default=False,
+    ),
+]
 Trust = Annotated[
     bool,
     typer.Option("--trust", help="Run the function that is named.", rich_help_panel=WHO),
@@ -151,6 +165,7 @@ def audit(
     generator: Generator,
     classifier: Classifier = None,
     train_classifier: TrainClassifier = None,
+    finding: Findings = None,
     trust: Trust = False,
     part: Part = "test",
     epochs: Epochs = 20,
@@ -181,6 +196,7 @@ def audit(
             generator,
             classifiers=functions,
             networks=train_classifier or [],
+            findings=_findings(finding),
             part=part,
             epochs=epochs,
             resize=resize,
@@ -197,6 +213,16 @@ def audit(
         _write(found, record, report or [])  # first: whoever closes the pipe still has them
         _show(found, as_json=as_json)
     raise typer.Exit(FOUND if any(row["rejected"] for row in found["rows"]) else 0)
+
+
+def _findings(given: list[str] | None) -> list[str] | None:
+    """Names of outputs; those of published labels are those of the images."""
+    from causalfairness.imaging.parents import FINDINGS
+    from causalfairness.imaging.readers.listing import PUBLISHED
+
+    known = {name.lower(): ours for name, ours in zip(PUBLISHED, FINDINGS, strict=True)}
+    known |= {name: name for name in FINDINGS}
+    return [known.get(name.lower(), name) for name in listed(given, "--finding")] or None
 
 
 def _check(
@@ -233,14 +259,17 @@ def _show(record: Mapping[str, Any], *, as_json: bool) -> None:
     width, data = width_of(page), record["data"]
     title = naming(record["title"] or data["folder"])
     said = f"{title}: {data['images']:,} images, part {naming(data['part'])}"
-    page.print(Text(said, style="bold"), "", sep="\n", width=width)
+    page.print(Text(said, style="bold"), width=width)
+    for reason, count in data["left_out"].items():
+        page.print(Text(f"left out: {count:,} {naming(reason)}", style="dim"), width=width)
+    page.print()
     page.print(Padding(_table(record["rows"]), (0, 0, 1, 0)), width=width)
     page.print(*map(bullet, record["sentences"]), "", sep="\n", width=width)
     page.print(Text("True only if", style="bold"), width=width)
     page.print(*map(bullet, record["assumptions"]), sep="\n", width=width)
     if record["notes"]:
         page.print("", Text("Notes", style="bold"), sep="\n", width=width)
-        page.print(*map(bullet, record["notes"]), sep="\n", width=width)
+        page.print(*map(bullet, map(spelled, record["notes"])), sep="\n", width=width)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -13,6 +13,7 @@ from causalfairness.errors import CausalFairnessError, PredictorError, TrustErro
 
 FAILURES = (
     *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+    SystemExit,  # or its exit code would be taken for the answer
 )
 UNREADABLE = (*FAILURES, ImportError, SyntaxError)
 

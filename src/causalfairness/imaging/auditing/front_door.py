@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import InvarianceError, LabelError, ParentsError, TooFewRowsError
 from causalfairness.imaging.asking import Classifiers, Names, group_name
 from causalfairness.imaging.auditing.generating import Generated, generated_scores, people_of
+from causalfairness.imaging.auditing.known import Known
 from causalfairness.imaging.auditing.result import Agreement, ImagingAudit
 from causalfairness.imaging.auditing.statistics import (
     METHODS,
@@ -28,7 +29,7 @@ from causalfairness.imaging.auditing.statistics import (
     features_of,
     judged_between_people,
 )
-from causalfairness.imaging.auditing.words import ASSUMED, CLAIMS, notes_of
+from causalfairness.imaging.auditing.words import notes_of
 from causalfairness.imaging.classifiers.scoring import Images
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
 from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
@@ -41,6 +42,10 @@ from causalfairness.invariance.reading import FEWEST as FEW
 from causalfairness.invariance.statistics import Statistics
 
 Array = NDArray[np.float64]
+UNLABELED = (
+    "nothing says who has what is scored: equal opportunity was not asked. Name what the outputs "
+    "are (findings=...), as the images do: " + ", ".join(FINDINGS)
+)
 FEWEST = 10  # people of a group: two in every fold
 
 
@@ -79,12 +84,14 @@ def audit(
     dependence, unless `placebo`, a generator that was trained with permuted groups, does as much
     wrong) or "paired" (the published test, for replication). The first two are valid whatever the
     generator does wrong, if the other parents explain why groups would differ, and if how scores or
-    how groups follow them (m or pi of `statistics`) is learned well: by lines and smooth curves,
-    squares of age, and age by sex.
+    how groups follow them (m or pi of `statistics`) is learned well: by lines, curves of age, age
+    by everything else, and sex by scanner.
 
-    Decisions are scores above `threshold` (each classifier's median where there is none); with a
-    `tolerance` scores agree that differ by no more. `labels` says who has which finding, for equal
-    opportunity (0, 1, -1 for unknown; the findings of the parents where there are none).
+    Decisions are scores above `threshold` (where there is none, above the value that parts these
+    people most evenly, each classifier's median); with a `tolerance` scores agree that differ by no
+    more. `findings` names the outputs in order; networks of this library have theirs. `labels` says
+    who has which finding, for equal opportunity (0, 1, -1 for unknown); without it the parents do,
+    for outputs with the names of their findings.
 
     >>> from causalfairness.imaging.analytic import fit_gaussian
     >>> from causalfairness.imaging.simulator import Simulator
@@ -159,14 +166,16 @@ def audit_scores(
     if len(parents) != len(generated):
         raise ParentsError(f"scores of {len(generated)} people came with parents of {len(parents)}")
     codes = parents.group.unique().tolist()
-    _check_groups(parents, dict(zip(codes, generated.groups, strict=False)))
+    _check_same_people(parents, generated)
+    _check_groups(parents, dict(zip(codes, generated.groups, strict=True)))
     said = generated.original.reshape(len(generated), -1)
     under = generated.counterfactual.reshape(len(generated.groups), *said.shape)
     splitting, drawing = np.random.default_rng(seed).spawn(2)
     judged = judged_between_people(said, under, generated.own, features_of(parents), splitting)
     found = asked(method, judged, generated, placebo, draws=draws, rng=drawing)
-    notes = notes_of(method, generated, judged, found, has_placebo=placebo is not None)
-    test = _as_test(generated, method, found, level, notes)
+    known = Known.of(parents)
+    notes = notes_of(method, generated, judged, found, known, has_placebo=placebo is not None)
+    test = _as_test(generated, method, found, level, known, notes)
     opportunity, unasked = _opportunity(generated, _labels(labels, parents, generated), level)
     parity = demographic_parity_test(said, _own(generated), level=level)
     return ImagingAudit(
@@ -210,6 +219,20 @@ def _check_people(images: Images) -> None:
         )
 
 
+def _check_same_people(parents: Parents, generated: Generated) -> None:
+    """Are these the people whose scores they are, in that order? Their groups tell."""
+    codes, place = parents.group.cpu().unique(return_inverse=True)
+    own = np.unique(generated.own, return_inverse=True)[1]
+    apart = int((place.numpy() != own).sum())
+    if apart or (codes < 0).any():
+        raise ParentsError(
+            f"the scores are of people of other groups than these parents, {apart:,} of "
+            f"{len(parents):,}; pass the parents that the scores were made with, in their order"
+            if apart
+            else "the group of some people is not known; leave them out of the audit, with `take`"
+        )
+
+
 def _check_groups(parents: Parents, names: Names) -> None:
     codes, sizes = (each.tolist() for each in parents.group.unique(return_counts=True))
     if len(codes) < 2:
@@ -224,10 +247,15 @@ def _check_groups(parents: Parents, names: Names) -> None:
 
 
 def _as_test(
-    generated: Generated, method: str, found: Statistics, level: float, notes: tuple[str, ...]
+    generated: Generated,
+    method: str,
+    found: Statistics,
+    level: float,
+    known: Known,
+    notes: tuple[str, ...],
 ) -> InvarianceTest:
     return InvarianceTest(
-        claim=CLAIMS[method],
+        claim=known.claim(method),
         models=tuple(f"{it}, {of}" for it in generated.models for of in generated.findings),
         groups=generated.groups,
         statistic=found.statistic,
@@ -238,7 +266,7 @@ def _as_test(
         noise=found.effect.noise,
         n=found.people,
         level=level,
-        assumptions=ASSUMED,
+        assumptions=known.assumptions(),
         notes=notes,
     )
 
@@ -250,11 +278,27 @@ def _agreement(generated: Generated, threshold: float | None, tolerance: float |
         same = np.abs(under - said) <= tolerance
     else:
         shape = said.shape[1:]
-        bar = np.median(said, axis=0) if threshold is None else np.full(shape, float(threshold))
+        bar = halving(said) if threshold is None else np.full(shape, float(threshold))
         same = (under > bar) == (said > bar)
     shares = same.mean(axis=0)
     error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
     return Agreement(shares.mean(axis=0), error, bar, tolerance)
+
+
+def halving(said: Array) -> Array:
+    """Above which value lie the scores of half of the people, or as near to half as there are ties?
+
+    The median; where many have just that score (decisions of 0 and 1, say), a value halfway to the
+    next lower score if that parts people more evenly.
+
+    >>> halving(np.array([1.0, 2.0, 4.0, 5.0])), halving(np.array([0.0, 1.0, 1.0, 1.0]))
+    (array(3.), array(0.5))
+    """
+    middle = np.median(said, axis=0)
+    people, above, there = len(said), (said > middle).sum(axis=0), (said >= middle).sum(axis=0)
+    lower = np.where(said < middle, said, -np.inf).max(axis=0)
+    evener = (np.abs(2 * there - people) < np.abs(2 * above - people)) & np.isfinite(lower)
+    return np.where(evener, middle / 2 + np.where(evener, lower, middle) / 2, middle)
 
 
 def _own(generated: Generated) -> list[str]:
@@ -265,8 +309,13 @@ def _labels(labels: Any, parents: Parents, generated: Generated) -> NDArray[np.i
     """Who has which finding? None where nothing says so."""
     wanted = (len(generated), len(generated.findings))
     if labels is None:
-        known = generated.findings == FINDINGS
-        return np.asarray(parents.findings.cpu(), dtype=np.int64) if known else None
+        places = {name: at for at, name in enumerate(FINDINGS)}
+        told = parents.findings.cpu().numpy().astype(np.int64)
+        known = [places.get(name) for name in generated.findings]
+        if not any(place is not None for place in known):
+            return None
+        nobody = np.full(len(told), UNKNOWN)
+        return np.stack([nobody if at is None else told[:, at] for at in known], axis=1)
     found = np.asarray(torch.as_tensor(labels).cpu())
     found = found.reshape(-1, 1) if found.ndim == 1 else found
     if found.shape != wanted:
@@ -285,7 +334,7 @@ def _opportunity(
 ) -> tuple[dict[str, InvarianceTest], list[str]]:
     """Do groups get different scores among people who have the finding? Where enough have it."""
     if labels is None:
-        return {}, ["nothing says who has what is scored: equal opportunity was not asked"]
+        return {}, [UNLABELED]
     found, notes = {}, []
     for at, finding in enumerate(generated.findings):
         has = labels[:, at] == 1

@@ -11,6 +11,7 @@ goes on where they were and ends with the same bits.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,8 @@ from causalfairness.imaging.asking import (
 )
 from causalfairness.imaging.classifiers.scoring import Images, look
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator, checked_images
-from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
+from causalfairness.imaging.parents import UNKNOWN, Parents
+from causalfairness.imaging.tokens import codes_of
 from causalfairness.progress import track
 
 Array = NDArray[np.float64]
@@ -104,7 +106,9 @@ def generated_scores(
     where = _device(images) if device is None else device
     called = dict(zip(codes, names, strict=True))
     asked = _Asked(named(classifiers), images, people, generator, called, withheld, where)
-    plan = _Plan(tuple(asked.classifiers), names, len(people), batch, withheld, stamp)
+    told = findings_of(asked.classifiers, findings)
+    known = hashlib.blake2b(codes_of(people).cpu().numpy().tobytes(), digest_size=8).hexdigest()
+    plan = _Plan(tuple(asked.classifiers), names, len(people), known, batch, withheld, stamp)
     home = None if folder is None else Path(folder)
     _check_kept(asked, plan, home)
     starts = range(0, len(people), batch)
@@ -112,7 +116,7 @@ def generated_scores(
         _kept(asked, plan, slice(start, min(start + batch, len(people))), home)
         for start in track(starts, total=len(starts), what="asking about counterfactual images")
     ]
-    return _together(asked, plan, parts, findings)
+    return _together(asked, plan, parts, told)
 
 
 def people_of(images: Images, parents: Parents | None) -> Parents:
@@ -162,6 +166,7 @@ class _Plan:
     models: tuple[str, ...]
     groups: tuple[str, ...]
     images: int
+    people: str  # digest of what is known about them
     batch: int
     withheld: bool
     stamp: str
@@ -191,6 +196,12 @@ def _kept(asked: _Asked, plan: _Plan, rows: slice, home: Path | None) -> dict[st
     path = None if home is None else _path(home, rows.start)
     if path is not None and path.exists():
         found = checkpoints.load(path, plan=plan)
+        seen = _looks(look(asked.images, rows, asked.device))
+        if found["looks"].shape != seen.shape or float((found["looks"] - seen).abs().max()) > CLOSE:
+            raise CheckpointError(
+                f"{path} holds scores of other images than those of rows {rows.start:,} to "
+                f"{rows.stop - 1:,}; use another folder, or delete this one to start again"
+            )
         return {name: value for name, value in found.items() if name != "plan"}
     part = _one_batch(asked, rows)
     if path is not None:
@@ -231,7 +242,14 @@ def _one_batch(asked: _Asked, rows: slice) -> dict[str, Tensor]:
         "composition": _apart(own, images),
         "back": _there_and_back(asked, images[early], people.take(early), films, next_place),
         "own": place,
+        "looks": _looks(images),
     }
+
+
+def _looks(images: Tensor) -> Tensor:
+    """By what images are known again: brightness and contrast, (n, 2)."""
+    values = images.flatten(1).double()
+    return torch.stack([values.mean(1), values.std(1)], 1).cpu()
 
 
 def _there_and_back(
@@ -274,10 +292,39 @@ def _together(
     )
 
 
+def findings_of(
+    classifiers: Mapping[str, Classifier], names: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """What are the outputs called? As is said, else as the networks themselves say; else unknown.
+
+    >>> from causalfairness.imaging.classifiers import small_network
+    >>> findings_of({"net": small_network()}, None)
+    ('cardiomegaly', 'edema', 'consolidation', 'atelectasis', 'effusion')
+    >>> findings_of({"other": len}, None)
+    """
+    own = {name: getattr(one, "findings", None) for name, one in classifiers.items()}
+    stated = {name: tuple(them) for name, them in own.items() if them is not None}
+    if not stated:
+        return None if names is None else tuple(names)
+    first = next(iter(stated.values()))
+    wanted = first if names is None else tuple(names)
+    for name, them in stated.items():
+        if them != wanted:
+            raise ImageError(
+                f"the outputs of {name} are {', '.join(them)}, not {', '.join(wanted)}; audit it "
+                "by itself, or put the outputs of the others in this order"
+            )
+    silent = [name for name in own if name not in stated]
+    if silent and names is None:
+        raise ImageError(
+            f"{silent[0]} does not say what its outputs are; those of {next(iter(stated))} are "
+            f"{', '.join(first)}. If they are the same, name them (findings=...)"
+        )
+    return wanted
+
+
 def _finding_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...]:
     if names is None:
-        if columns == len(FINDINGS):
-            return FINDINGS
         return ("score",) if columns == 1 else tuple(f"output {at + 1}" for at in range(columns))
     if len(names) != columns:
         raise ImageError(

@@ -110,6 +110,13 @@ class ImagingAudit:
         """Where does the finding stand, allowing for their number? (models, findings)."""
         return np.asarray(self.test.rejected.reshape(self.statistic.shape))
 
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Where does the generator move no score between groups? (models, findings); p is 1 there,
+        and says nothing.
+        """
+        return np.asarray((np.ptp(self.generated.counterfactual, axis=0) == 0).all(axis=0))
+
     def sentences(self) -> tuple[str, ...]:
         """What may be said about each classifier? Of many, those with the smallest p-values."""
         order = np.argsort(self.log_p_value.min(axis=1), kind="stable")[:TOLD]
@@ -132,13 +139,15 @@ class ImagingAudit:
             if finding in self.opportunity:
                 opportunity[:, at] = self.opportunity[finding].p_value
                 asked[:, at] = self.opportunity[finding].n
-        test = self.test.table()
-        kept = ("statistic", "log_p_value", "p_value", "p_adjusted", "rejected", "effect", "upper")
+        test, unsaid = self.test.table(), self.silent.reshape(-1)
+        sizes = {name: np.where(unsaid, np.nan, test[name]) for name in ("effect", "upper")}
+        kept = ("statistic", "log_p_value", "p_value", "p_adjusted", "rejected")
         return AuditTable(
             {
                 "model": np.repeat(np.array(self.models, dtype=object), plain),
                 "finding": np.tile(np.array(self.findings, dtype=object), wide),
                 **{name: test[name] for name in kept},
+                **sizes,
                 "agreement": self.agreement.value.reshape(-1),
                 "agreement_error": self.agreement.error.reshape(-1),
                 "parity_p_value": self.parity.p_value,
@@ -207,7 +216,8 @@ class ImagingAudit:
 
     def _sentence(self, row: int) -> str:
         """Where the scores of a classifier depend on the group, and what bounds them elsewhere."""
-        test, cut = self.test, self.rejected[row]
+        test, cut, unsaid = self.test, self.rejected[row], self.silent[row]
+        bounded = ~cut & ~unsaid
         effect, upper = (
             np.sqrt(np.maximum(self._shaped(each)[row], 0.0)) for each in (test.effect, test.upper)
         )
@@ -219,11 +229,18 @@ class ImagingAudit:
                 f"{effect[most]:.3g}, at most {upper[most]:.3g}, root mean square"
                 + (f", where it does most ({self.findings[most]})" if len(cut) > 1 else "")
             )
-        if not cut.all():
+        if bounded.any():
             parts.append(
                 f"are {test.claim.silent} that would move them by more than "
-                f"{upper[~cut].max():.3g}{self._listed(~cut)}"
+                f"{upper[bounded].max():.3g}{self._listed(bounded)}"
             )
+        if unsaid.any():
+            parts.append(
+                f"are not moved by the generator between groups, so that nothing can be said"
+                f"{self._listed(unsaid)}"
+            )
+        if unsaid.all():
+            return f"The scores of {self.models[row]} {parts[0]}."
         bounds = f"{100 * test.level:g}% bounds, adjusted p-values{test.claim.reach}"
         return f"The scores of {self.models[row]} {', and '.join(parts)} ({bounds})."
 
@@ -259,7 +276,8 @@ class AuditTable(ColumnTable):
     def line(self, at: int) -> tuple[str, ...]:
         """What is printed of this classifier and finding?"""
         chances = [format_p_value(self[name][at]) for name in ("p_value", "p_adjusted")]
-        roots = [f"{np.sqrt(max(self[name][at], 0.0)):.3g}" for name in ("effect", "upper")]
+        sizes = [self[name][at] for name in ("effect", "upper")]
+        roots = ["unknown" if it != it else f"{np.sqrt(max(it, 0.0)):.3g}" for it in sizes]
         asked = self["opportunity_n"][at] > 0
         return (
             *(str(self["model"][at]), str(self["finding"][at]), f"{self['statistic'][at]:+.2f}"),

@@ -1,4 +1,4 @@
-"""What may be said about an audit, what does it rest on, and what should its reader know?"""
+"""What should the reader of an audit know?"""
 
 from __future__ import annotations
 
@@ -6,33 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.imaging.auditing.generating import Generated
-from causalfairness.invariance.result import Claim
+from causalfairness.imaging.auditing.known import Known
 from causalfairness.invariance.scores import Judged
 from causalfairness.invariance.statistics import Statistics
 from causalfairness.invariance.testing import RARE
 
 COMPOSITION, REVERSIBILITY = 0.008, 0.015  # beyond these a generator is said to be rough
-BEYOND = "on the group beyond age, sex, scanner and findings"
-CLAIMS = {
-    method: Claim(
-        f"{method} audit", f"depend {BEYOND}", f"consistent with no dependence {BEYOND}", reach
-    )
-    for method, reach in (
-        ("projected", ", in the direction the generator points to"),
-        ("randomization", ", in the direction the generator points to"),
-        ("individual", ", if the generator is right"),
-        ("paired", ", if the generator is right"),
-    )
-}
-ASSUMED = (
-    "age, sex, scanner and findings explain why images of the groups would differ for other "
-    "reasons than the group itself; nothing else drives both the group and what is on the image",
-    "every group can occur with any of them",
-    "how scores or how groups follow age, sex, scanner and findings was learned well from these "
-    "images: by lines and smooth curves, squares of age, and age by sex",
-    "images are of different people, drawn independently, and the generator was not trained on "
-    "them",
-)
 ARTIFACTS = (
     "each image is compared with its own counterfactuals: whatever the generator does wrong to "
     "images of other groups counts as dependence, and with any imperfect generator true "
@@ -49,10 +28,16 @@ PUBLISHED = (
 
 
 def notes_of(
-    method: str, generated: Generated, judged: Judged, found: Statistics, *, has_placebo: bool
+    method: str,
+    generated: Generated,
+    judged: Judged,
+    found: Statistics,
+    known: Known,
+    *,
+    has_placebo: bool,
 ) -> tuple[str, ...]:
     """What should a reader of the audit know?"""
-    notes = list(_about_method(method, has_placebo=has_placebo))
+    notes = [*known.notes(), *_about_method(method, has_placebo=has_placebo)]
     for name, values, bound in (
         ("told its own group", generated.composition, COMPOSITION),
         ("taken to another group and back", generated.reversibility, REVERSIBILITY),
@@ -68,9 +53,10 @@ def notes_of(
         notes.append("scores that are constant have no t: their p-values come from redrawn groups")
     rare = int((judged.chances.min(axis=0) < RARE).sum())
     if rare:
+        given = f" given {known.listed}" if known.listed else ""
         notes.append(
             f"for {rare:,} of {judged.chances.shape[1]:,} people some group has a chance below "
-            f"{RARE:g} given age, sex, scanner and findings: about them these images say little"
+            f"{RARE:g}{given}: about them these images say little"
         )
     return tuple(notes)
 

@@ -48,6 +48,11 @@ class Leaning(nn.Module):
         seen = torch.sigmoid(self.of_groups.logits(images)[:, self.towards, None])
         return self.reader.logits(images) + self.dependence * (2 * seen - 1)
 
+    @property
+    def findings(self) -> tuple[str, ...] | None:
+        """What are the outputs called? As those of the reader."""
+        return self.reader.findings
+
     def forward(self, images: Tensor) -> Tensor:
         """How probable is each finding?"""
         return torch.sigmoid(self.logits(images))

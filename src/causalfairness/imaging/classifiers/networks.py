@@ -40,6 +40,11 @@ class Classifier(nn.Module):
             for _ in range(outputs)
         )
 
+    @property
+    def findings(self) -> tuple[str, ...] | None:
+        """What are the outputs called? The five findings, in their order; nothing else is known."""
+        return FINDINGS if len(self.heads) == len(FINDINGS) else None
+
     def logits(self, images: Tensor) -> Tensor:
         """What are the log odds of each finding?"""
         if images.ndim != 4 or images.shape[1] != 1:

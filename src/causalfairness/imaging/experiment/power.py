@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from causalfairness.errors import TooFewRowsError
 from causalfairness.imaging.auditing.statistics import features_of_codes, judged_between_people
 from causalfairness.imaging.experiment.measured import keep_measured, measured
 from causalfairness.imaging.experiment.panel import LEANINGS
@@ -166,6 +167,8 @@ def audit_pool(
 
 def _subsets(people: int, films: int, audits: int, rng: np.random.Generator) -> list[Codes]:
     """Sets of films that share none, as many as there are, then drawn anew."""
+    if films > people:
+        raise TooFewRowsError(f"audits of {films:,} films need as many; the pool has {people:,}")
     at_once = people // films
     rounds = [rng.permutation(people) for _ in range(-(-audits // at_once))]
     parts = [order[films * at : films * (at + 1)] for order in rounds for at in range(at_once)]

@@ -1,0 +1,101 @@
+"""What is known about the people but their group? An audit may say nothing beyond that.
+
+Age, sex, scanner and findings are all optional. Whatever is unknown is not held when people are
+compared: claims, assumptions and notes of an audit name what was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
+from causalfairness.imaging.tokens import NAMES, codes_of
+from causalfairness.invariance.result import Claim
+
+REACH = {
+    "projected": ", in the direction the generator points to",
+    "randomization": ", in the direction the generator points to",
+    "individual": ", if the generator is right",
+    "paired": ", if the generator is right",
+}
+SEPARATE = (
+    "images are of different people, drawn independently, and the generator was not trained on them"
+)
+NOTHING = (
+    "images of the groups differ for no other reason than the group itself: neither age, sex, "
+    "scanner nor findings are known here"
+)
+BARE = (
+    "nothing is known about the people but their group: scores that follow age, sex, scanner or "
+    "findings count as dependence wherever groups differ in these"
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known about so many people? `missing` says for how many each parent is not.
+
+    >>> Known(10, {"age": 0, "sex": 3, "scanner": 10, "edema": 10}).listed
+    'age and sex'
+    """
+
+    people: int
+    missing: Mapping[str, int]
+
+    @classmethod
+    def of(cls, parents: Parents) -> Known:
+        """What is known about these people?"""
+        codes = codes_of(parents)[:, 1:]
+        counts = (codes == UNKNOWN).sum(0).tolist()
+        return cls(len(codes), dict(zip(NAMES[1:], counts, strict=True)))
+
+    @property
+    def listed(self) -> str:
+        """What is known, one after the other? An empty text where nothing is."""
+        return _listed([name for name, count in self.missing.items() if count < self.people])
+
+    def claim(self, method: str) -> Claim:
+        """What may be said where a test rejects, and where it does not?"""
+        beyond = "on the group" + (f" beyond {self.listed}" if self.listed else "")
+        silent = f"consistent with no dependence {beyond}"
+        return Claim(f"{method} audit", f"depend {beyond}", silent, REACH[method])
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What does an audit rest on?"""
+        if not self.listed:
+            return NOTHING, SEPARATE
+        return (
+            f"nothing but {self.listed} makes images of the groups differ for other reasons than "
+            "the group itself; nothing else drives both the group and what is on the image",
+            "every group can occur with any of them",
+            f"how scores or how groups follow {self.listed} was learned well from these images: by "
+            "lines, curves of age, age by everything else, and sex by scanner",
+            SEPARATE,
+        )
+
+    def notes(self) -> Iterator[str]:
+        """What should a reader know about what is not known?"""
+        if not self.listed:
+            yield BARE
+            return
+        never = [name for name, count in self.missing.items() if count == self.people]
+        if never:
+            yield (
+                f"not known for anyone: {_listed(never)}; scores that follow what is not known "
+                "count as dependence wherever groups differ in it"
+            )
+        partly = {name: n for name, n in self.missing.items() if 0 < n < self.people}
+        if partly:
+            told = ", ".join(f"the {name} of {count:,}" for name, count in partly.items())
+            yield (
+                f"of {self.people:,} people, not known is {told}: they are taken to be alike in it"
+            )
+
+
+def _listed(names: list[str]) -> str:
+    """In words; all findings together are called so."""
+    if set(FINDINGS) <= set(names):
+        names = [*(name for name in names if name not in FINDINGS), "findings"]
+    *most, last = names or [""]
+    return f"{', '.join(most)} and {last}" if most else last
