@@ -349,6 +349,55 @@ def test_silence_of_the_generator_is_no_bound(films, gaussian):
     assert "unknown" in str(found.table())
 
 
+# --- refused before the work ----------------------------------------------------------------------
+
+
+class Never:
+    """A generator that nobody gets to ask."""
+
+    def counterfactual(self, images, parents, *, group):
+        raise AssertionError("asked")
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["a"] * 240, "labels are list, no numbers"),
+        (np.zeros((239, 5)), r"shape \(239, 5\); expected a row for each of 240 images"),
+        (np.full(240, 2), "labels hold 2; expected 0, 1, or -1"),
+    ],
+)
+def test_labels_are_looked_at_before_anything_is_made(films, labels, said):
+    with pytest.raises(LabelError, match=said):
+        imaging.audit(brightness, films, generator=Never(), labels=labels)
+
+
+def test_names_are_counted_after_the_first_batch(films, gaussian):
+    asked = []
+
+    def counted(images):
+        asked.append(len(images))
+        return corners(images)
+
+    with pytest.raises(ImageError, match=r"2 findings are named \(a, b\); classifiers return 5"):
+        imaging.audit(counted, films, generator=gaussian, findings=["a", "b"], batch=10)
+    assert set(asked) == {10}
+    assert len(asked) == 4  # the images, and those under three groups
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda images: images.numpy(), "images are ndarray; expected a torch tensor"),
+        (list, "images are list; expected a torch tensor"),
+        (lambda images: images[:0], "there are no images"),
+    ],
+)
+def test_what_are_no_images_is_said(films, change, said):
+    with pytest.raises(ImageError, match=said):
+        imaging.audit(brightness, change(films.images()), films.parents, generator=Never())
+
+
 # --- whose scores they are ------------------------------------------------------------------------
 
 

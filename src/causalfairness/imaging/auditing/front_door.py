@@ -107,6 +107,7 @@ def audit(
     names = getattr(images, "groups", None) if groups is None else groups
     _check_people(images)
     _check_groups(people, names)
+    _label_table(labels, len(people))
     made, compared = (
         None
         if by is None
@@ -316,16 +317,35 @@ def _labels(labels: Any, parents: Parents, generated: Generated) -> NDArray[np.i
             return None
         nobody = np.full(len(told), UNKNOWN)
         return np.stack([nobody if at is None else told[:, at] for at in known], axis=1)
-    found = np.asarray(torch.as_tensor(labels).cpu())
-    found = found.reshape(-1, 1) if found.ndim == 1 else found
+    found = _label_table(labels, len(generated))
     if found.shape != wanted:
         raise LabelError(
             f"labels have the shape {found.shape}; expected {wanted}, a row per image and a column "
             "per finding"
         )
+    return found
+
+
+def _label_table(labels: Any, people: int) -> NDArray[np.int64]:
+    """Labels as a table of 0, 1 and -1, a row for each of the people; refused before the work."""
+    if labels is None:
+        return np.empty((people, 0), dtype=np.int64)
+    try:
+        found = np.asarray(torch.as_tensor(labels).cpu())
+    except (TypeError, ValueError, RuntimeError) as cause:
+        raise LabelError(
+            f"labels are {type(labels).__name__}, no numbers ({cause}); expected 0, 1, or -1 for "
+            "unknown, a row per image and a column per finding"
+        ) from cause
+    found = found.reshape(-1, 1) if found.ndim == 1 else found
+    if found.ndim != 2 or len(found) != people:
+        raise LabelError(
+            f"labels have the shape {found.shape}; expected a row for each of {people:,} images "
+            "and a column per finding"
+        )
     strange = np.setdiff1d(found, (0, 1, UNKNOWN))
     if len(strange):
-        raise LabelError(f"labels hold {strange[0]!r}; expected 0, 1, or -1 for unknown")
+        raise LabelError(f"labels hold {strange[0]}; expected 0, 1, or -1 for unknown")
     return found.astype(np.int64)
 
 

@@ -112,11 +112,11 @@ def generated_scores(
     home = None if folder is None else Path(folder)
     _check_kept(asked, plan, home)
     starts = range(0, len(people), batch)
-    parts = [
-        _kept(asked, plan, slice(start, min(start + batch, len(people))), home)
-        for start in track(starts, total=len(starts), what="asking about counterfactual images")
-    ]
-    return _together(asked, plan, parts, told)
+    parts: list[dict[str, Tensor]] = []
+    for start in track(starts, total=len(starts), what="asking about counterfactual images"):
+        parts.append(_kept(asked, plan, slice(start, min(start + batch, len(people))), home))
+        called_findings = _finding_names(told, parts[0]["original"].shape[-1])  # known by now
+    return _together(asked, plan, parts, called_findings)
 
 
 def people_of(images: Images, parents: Parents | None) -> Parents:
@@ -128,6 +128,13 @@ def people_of(images: Images, parents: Parents | None) -> Parents:
     causalfairness.errors.ParentsError: nothing is known about the people on these images; pass
     their parents
     """
+    if not isinstance(images, Tensor) and not callable(getattr(images, "images", None)):
+        raise ImageError(
+            f"images are {type(images).__name__}; expected a torch tensor of (n, 1, size, size), "
+            "or films such as a RadiographFolder"
+        )
+    if not len(images):
+        raise ImageError("there are no images; an audit needs those of some people")
     found = getattr(images, "parents", None) if parents is None else parents
     if not isinstance(found, Parents):
         raise ParentsError("nothing is known about the people on these images; pass their parents")
@@ -273,7 +280,7 @@ def _together(
     asked: _Asked,
     plan: _Plan,
     parts: Sequence[Mapping[str, Tensor]],
-    findings: Sequence[str] | None,
+    findings: tuple[str, ...],
 ) -> Generated:
     whole: dict[str, Any] = {
         name: torch.cat([part[name] for part in parts]).numpy() for name in parts[0]
@@ -281,7 +288,7 @@ def _together(
     by_group = np.ascontiguousarray(whole["made"].transpose(1, 0, 2, 3))
     return Generated(
         plan.models,
-        _finding_names(findings, by_group.shape[-1]),
+        findings,
         plan.groups,
         whole["own"],
         whole["original"],

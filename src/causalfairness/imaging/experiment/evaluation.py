@@ -78,7 +78,7 @@ class _Ceiling:
                 self.generator.autoencoder.decode(self.generator.autoencoder.encode(them))
                 for them in (self.films.images(), true)
             )
-        return images + after - before
+        return (images + after - before).clamp(0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

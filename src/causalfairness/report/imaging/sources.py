@@ -88,7 +88,8 @@ def _areas(record: Mapping[str, Any]) -> Table | None:
 
 
 def _shares(record: Mapping[str, Any]) -> Table | None:
-    told = record.get("data", {}).get("findings", [])
+    stated = record.get("data", {}).get("findings", [])
+    told = [row for row in stated if any(share is not None for share in row["shares"].values())]
     if not told:
         return None
     groups = list(told[0]["shares"])
