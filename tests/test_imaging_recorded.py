@@ -42,6 +42,19 @@ def test_what_is_audited_was_read_in_the_same_way():
         assert read == audited
 
 
+def test_small_films_are_asked_for_by_name_alone():
+    parse = experiment._parser().parse_args
+    assert "small" not in parse(["--stage", "everything"]).parts
+    assert parse(["--stage", "everything", "--parts", "small"]).parts == ["small"]
+    small = [parse(line.split()) for line in PARTS["small"]]
+    assert {given.size for given in small} == {32}
+    trained = {given.variant for given in small if given.stage == "denoiser"}
+    assert trained == set(VARIANTS) - {"control"}  # all are trained alike: it would be `all`
+    assert len({given.steps for given in small if given.stage == "denoiser"}) == 1
+    read, audited = (line.split()[2:] for line in PARTS["small"][-2:])
+    assert read == audited
+
+
 def test_everything_runs_in_order_until_the_time_is_up(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
@@ -113,12 +126,17 @@ def test_a_table_shows_what_was_measured(tmp_path):
     found = {"all residual": ENTRY, "all decode": ENTRY | {"effectiveness": 0.5}}
     (tmp_path / "quality-all-128.json").write_text(json.dumps(found))
     (tmp_path / "quality-mine-256.json").write_text(json.dumps({"mine residual": ENTRY}))
+    (tmp_path / "quality-group-256.json").write_text(json.dumps({"group residual": ENTRY}))
+    for variant, steps in (("all", 40), ("mine", 20), ("group", 40)):
+        line = {"step": steps, "loss": 0.1, "seconds": 1.0}
+        (tmp_path / f"denoiser-{variant}-256.jsonl").write_text(json.dumps(line))
     shown = tables(tmp_path).splitlines()
     figures = "0.0041 | 0.0142 | {} | -0.012 edema | 0.18x | 0.234x | 0.0099 | 0.0005 (0.0004) |"
     residual = "x + D(z') - D(z) | 1,000 | "
-    assert shown[4:] == [
+    assert shown[4:8] == [
         f"| 128 | {residual}{figures.format('0.985')}",
         f"| 128 | D(z'), the published form | 1,000 | {figures.format('0.500')}",
+        f"| 256 | group alone: {residual}{figures.format('0.985')}",
         f"| 256 | fewer steps, MINE map: {residual}{figures.format('0.985')}",
     ]
 

@@ -2,8 +2,9 @@
 
     python -m causalfairness.imaging.experiment --stage everything --folder runs --seconds 550
 
-runs all stages behind the recorded tables, as far as the time goes; given again, it goes on.
-`tables` shows what there is. The stages one by one:
+runs all stages behind the recorded tables, as far as the time goes; given again, it goes on. With
+`--parts small` it runs those of small films, for which two processor cores are enough. `tables`
+shows what there is. The stages one by one:
 
     python -m causalfairness.imaging.experiment --stage autoencoder --folder runs --seconds 300
     python -m causalfairness.imaging.experiment --stage denoiser --folder runs --seconds 500
@@ -34,7 +35,7 @@ from causalfairness.imaging.experiment.measured import keep_measured
 from causalfairness.imaging.experiment.panel import trained_panel
 from causalfairness.imaging.experiment.pools import PoolPlan, kept_pool, read_pool
 from causalfairness.imaging.experiment.readers import Readers, School, trained_readers
-from causalfairness.imaging.experiment.recorded import PARTS, run_parts
+from causalfairness.imaging.experiment.recorded import LARGE, PARTS, run_parts
 from causalfairness.imaging.experiment.speed import speed
 from causalfairness.imaging.experiment.stages import (
     VARIANTS,
@@ -229,7 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--stage", required=True, choices=sorted(_STAGES))
     parser.add_argument(
-        "--parts", type=_named("part", PARTS), default=[*PARTS], help="of everything"
+        "--parts", type=_named("part", PARTS), default=[*LARGE], help="of everything"
     )
     parser.add_argument("--size", type=int, default=128, help="32, 64, 128 or 256")
     parser.add_argument("--folder", default="runs")

@@ -22,11 +22,11 @@ FORMS = {
 }
 VARIANTS = {
     "all": "",
-    "control": "fewer steps: ",
-    "group": "fewer steps, group alone: ",
-    "schedule": "fewer steps, published schedule: ",
-    "mine": "fewer steps, MINE map: ",
-    "paper": "fewer steps, all three: ",
+    "control": "",
+    "group": "group alone",
+    "schedule": "published schedule",
+    "mine": "MINE map",
+    "paper": "all three",
 }
 
 
@@ -57,11 +57,14 @@ def quality_table(folder: Path) -> str:
     for size in (32, 64, 128, 256):
         for variant, how in VARIANTS.items():
             entries = _read(folder / f"quality-{variant}-{size}.json")
+            told = ", ".join(each for each in (_fewer(folder, variant, size), how) if each)
             for form, name in FORMS.items():
                 entry = entries.get(f"{variant} {form}")
                 if entry is not None:
                     count = f"{entry['settings']['count']:,}"
-                    rows.append([str(size), f"{how}{name}", count, *_quality(entry)])
+                    rows.append(
+                        [str(size), f"{told}: {name}" if told else name, count, *_quality(entry)]
+                    )
     heads = (
         "size",
         "form",
@@ -126,7 +129,7 @@ def training_table(folder: Path) -> str:
     """
     rows = []
     for path in sorted(folder.glob("*.jsonl")):
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lines = _diary(path)
         if lines:
             first, last = lines[0], lines[-1]
             losses = f"{first['loss']:.4f}", f"{last['loss']:.4f}"
@@ -150,6 +153,20 @@ def speed_table(folder: Path) -> str:
             rows.append([path.stem[6:], what, *figures])
     heads = ("size", "what", "ms", "bare ms", "ratio", "images per second")
     return _table(heads, rows)
+
+
+def _fewer(folder: Path, variant: str, size: int) -> str:
+    """Whether the denoiser of a variant was trained for less long than that of `all`."""
+    steps, whole = (
+        _diary(folder / f"denoiser-{name}-{size}.jsonl")[-1:] for name in (variant, "all")
+    )
+    return "fewer steps" if steps and whole and steps[0]["step"] < whole[0]["step"] else ""
+
+
+def _diary(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def _quality(entry: Mapping[str, Any]) -> list[str]:
