@@ -2,7 +2,8 @@
 
 Places across are percentages, so that drawings follow the width of the page while letters keep
 their size. Lines and points are written as paths in a box of `UNITS` by `UNITS`, which is stretched
-to the drawing. What has no place (not a number, infinite) is left out and counted.
+to the drawing; around points the box is wider by `MARGIN` on each side, so that the outermost stand
+free of the frame. What has no place (not a number, infinite) is left out and counted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from causalfairness.report.page.blocks import Curves, Histogram, Points
 
 UNITS = 1000
 HEADROOM = 1.06  # of the highest point
+MARGIN = 45  # units between the outermost points and the frame
+SHORT = 6  # letters; where numbers are longer, every second stands below an axis
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,10 @@ class PointDrawing:
     """Where does everything in a drawing of points stand?"""
 
     path: str
-    ticks: tuple[Tick, ...]
+    box: str  # of the path, with the margin
+    ticks: tuple[Tick, ...]  # beside, in that box
+    below: tuple[Tick, ...]
+    letters: int  # of the longest number at a tick
     words: str
 
 
@@ -124,8 +130,11 @@ def draw_histogram(block: Histogram) -> HistogramDrawing:
 def draw_points(block: Points) -> PointDrawing:
     """Where do points lie, on one axis both ways?
 
-    >>> draw_points(Points("film", "now", "then", (0.0, 1.0), (0.0, 2.0))).words
+    >>> drawn = draw_points(Points("film", "now", "then", (0.0, 1.0), (0.0, 2.0)))
+    >>> drawn.words
     '2 points; 1 above the line of no change, 0 below, 1 on it'
+    >>> drawn.path, drawn.box
+    ('M0 1000h0M500 0h0', '-45 -45 1090 1090')
     """
     points = [(x, y) for x, y in zip(block.x, block.y, strict=True) if _finite(x, y)]
     axis = _around(value for point in points for value in point)
@@ -136,13 +145,23 @@ def draw_points(block: Points) -> PointDrawing:
     words += f"{len(points) - above - below:,} on it"
     if left_out := len(block.x) - len(points):
         words += f"; {left_out:,} more have no place"
-    return PointDrawing(path, axis.ticks(), words)
+    box = f"{-MARGIN} {-MARGIN} {UNITS + 2 * MARGIN} {UNITS + 2 * MARGIN}"
+    ticks = tuple(map(_within_margins, axis.ticks()))
+    letters = max((len(tick.text) for tick in ticks), default=0)
+    fewer = ticks[::2] if letters > SHORT else ticks
+    return PointDrawing(path, box, ticks, fewer, letters, words)
 
 
 def _around(numbers: Iterable[float]) -> Axis:
     finite = [number for number in numbers if math.isfinite(number)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
     return Axis(low, high) if high > low else Axis(low - 0.5, low + 0.5)
+
+
+def _within_margins(tick: Tick) -> Tick:
+    """The same number where the axis has a margin at both ends."""
+    share = MARGIN / UNITS
+    return replace(tick, at=round((tick.at + 100 * share) / (1 + 2 * share), 3))
 
 
 def _upwards(heights: Iterable[float]) -> Axis:
