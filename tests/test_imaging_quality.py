@@ -4,6 +4,8 @@ The strong generator is Gaussian on principal components: in the simulator the g
 nearly linearly, so it has a right to be good.
 """
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -124,6 +126,17 @@ def test_blur_shows_in_everything_but_is_no_change_of_group(films, judges, audit
     assert found.realism.distance > 3 * found.realism.floor
 
 
+def test_a_generator_of_three_quarters_of_the_change_leaves_a_quarter_of_the_error(films, judges):
+    class Most(Truth):
+        def counterfactual(self, images, parents, *, group):
+            return images + 0.75 * (super().counterfactual(images, parents, group=group) - images)
+
+    corner = [lambda images: images.flatten(1)[:, 500:503]]
+    found = measured(Most(films), films, judges, corner)
+    assert found.truth.ratio == pytest.approx(0.25, rel=1e-5)
+    assert found.score.ratio == pytest.approx(0.25, rel=1e-5)
+
+
 # --- single measures ----------------------------------------------------------------------------
 
 
@@ -172,6 +185,15 @@ def test_drift_is_the_change_of_each_parents_auc(films):
     found = drift(judges, written, scrambled, films.parents)
     assert found["sex"] == pytest.approx(-0.5)
     assert [found[name] for name in OTHERS if name != "sex"] == [0.0] * 7
+
+
+def test_what_is_not_known_of_a_person_has_no_label(films):
+    ages = torch.tensor([float("nan"), 0.3, 0.8])
+    sexes = torch.tensor([1, -1, 0])
+    people = replace(films.parents.take(slice(3)), age=ages, sex=sexes)
+    labels = Judges(group=torch.abs, others=torch.abs).labels(people)
+    assert labels[:, 0].tolist() == [-1, 0, 1]
+    assert labels[:, 1].tolist() == [1, -1, 0]
 
 
 def test_truth_of_another_shape_is_refused(films, judges):

@@ -147,6 +147,18 @@ def test_refinement_ends_where_nothing_is_missed():
     assert torch.equal(found, still)
 
 
+def test_rounds_that_hardly_shrink_their_error_are_followed_nine_times_and_no_further():
+    """Were the last two rounds followed to the end, the noise would be 99 rounds away."""
+    angles = torch.tensor([0.0, 0.5], dtype=torch.float64)
+    up, turn = torch.cos(angles[1]), torch.tan(angles[1])
+    latent = torch.ones(1, 1, dtype=torch.float64)
+    rounds = [up + 0.99 * up]
+    for _ in range(2):
+        rounds.append(1 / up + 0.99 * rounds[-1])
+    found = invert(lambda z, angle: 0.99 / turn * z, latent, angles=angles, refinement=2)
+    assert float(found) == pytest.approx(float(rounds[2] + 9 * (rounds[2] - rounds[1])))
+
+
 def test_inverted_latents_are_standard_noise():
     noise = invert(exact_velocity(), latents(4_000), angles=cosine().grid(200), refinement=2)
     assert float(noise.mean(0).abs().max()) < 4 / math.sqrt(4_000)
@@ -201,6 +213,11 @@ def test_the_cosine_grid_runs_from_the_latent_to_pure_noise():
     assert float(grid[0]) == 0.0
     assert float(torch.cos(grid[-1]).abs()) < 1e-6
     assert bool((grid.diff() > 0).all())
+
+
+def test_training_reaches_every_angle_up_to_pure_noise():
+    found = cosine().angles_at(torch.tensor([0.0, 0.25, 1.0], dtype=torch.float64))
+    assert found.tolist() == pytest.approx([0.0, math.pi / 8, math.pi / 2])
 
 
 def test_the_papers_schedule_keeps_most_of_the_signal():

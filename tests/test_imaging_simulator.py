@@ -3,8 +3,10 @@
 import time
 from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from scipy.stats import norm
 from torch.nn import functional
 
@@ -17,9 +19,11 @@ from causalfairness.imaging.classifiers import (
     small_network,
 )
 from causalfairness.imaging.parents import FINDINGS
-from causalfairness.imaging.simulator import Simulator
+from causalfairness.imaging.simulator import Simulator, drawing, save_radiographs
 from causalfairness.imaging.simulator.anatomy import anatomy
+from causalfairness.imaging.simulator.drawing import draw
 from causalfairness.imaging.simulator.noise import NAMES, Noise, grain, texture
+from causalfairness.imaging.simulator.people import Causes, findings, people
 
 NUISANCES = {"tissue", "exposure", "texture", "marker"}
 WITHOUT_AND_WITH_SHIFT = pytest.mark.parametrize("shift", [0.0, 1.5])
@@ -97,6 +101,22 @@ def test_the_group_reaches_four_nuisances_and_nothing_else():
     assert differ == NUISANCES
 
 
+def test_what_the_group_does_grows_with_the_strength():
+    films = Simulator(size=16).draw(20, seed=0)
+
+    def moves(name, strength):
+        scale = torch.logit if name == "marker" else torch.log
+        plain, moved = (
+            anatomy(films.noise, films.told(group=group).parents, films.severities, strength=times)
+            for group, times in ((0, 0.0), (1, strength))
+        )
+        return scale(getattr(moved, name)) - scale(getattr(plain, name))
+
+    for name in NUISANCES:
+        assert torch.allclose(moves(name, 2.0), 4 * moves(name, 0.5), atol=1e-5)
+        assert moves(name, 0.5).abs().min() > 0.03
+
+
 def test_what_covers_the_film_tells_the_group_better_than_a_letter():
     """A judge looks where it is easiest: were that a letter, a generator would be asked to write.
 
@@ -140,6 +160,41 @@ def test_hidden_causes_tie_the_group_to_age_and_sex_and_can_be_cut():
         assert abs(gap) < 4 * error
 
 
+def test_without_confounding_the_group_follows_its_shares_and_nothing_else():
+    n = 200_000
+    noise = Noise.draw(n, seed=0)
+    group = people(noise, Causes(1.0, 0.0, 1.8, 0.0)).group
+    shares = torch.tensor([0.25, 0.0, 0.0], dtype=torch.float64).softmax(0)
+    found = group.bincount() / n
+    assert ((found - shares).abs() < 4 * (shares * (1 - shares) / n) ** 0.5).all()
+    tied = people(noise, Causes(1.0, 0.0, 1.8, 1.0)).group
+    for cause in ("origin", "referral"):
+        means, others = (
+            torch.stack([noise[cause][who == one].mean() for one in range(3)])
+            for who in (group, tied)
+        )
+        assert (means.abs() < 4 / (n * 0.3) ** 0.5).all()
+        assert others.max() - others.min() > 0.3
+
+
+def test_every_finding_gets_more_frequent_with_age():
+    n = 500
+    noise, causes = Noise.draw(n, seed=0), Causes(1.0, 0.0, 1.8, 1.0)
+    nobody = torch.zeros(n, dtype=torch.int64)
+    young, old = (
+        findings(noise, causes, group=nobody, age=torch.full((n,), age), sex=nobody)
+        for age in (0.3, 0.8)
+    )
+    assert (old >= young).all()
+    assert ((old - young).sum(0) > 0).all()
+
+
+def test_what_there_is_to_see_spreads_by_one_and_a_half_logits():
+    films = Simulator(size=16, severity=0.0).draw(2_000, seed=0)
+    spread = torch.logit(films.severities).std(0)
+    assert ((spread / 1.5 - 1).abs() < 4 / (2 * 2_000) ** 0.5).all()
+
+
 @pytest.mark.parametrize("severity", [0.0, 1.8])
 def test_the_best_reader_of_a_finding_is_known(severity):
     films = Simulator(severity=severity).draw(20_000, seed=8)
@@ -161,6 +216,34 @@ def test_grain_is_standard_noise_without_memory():
     for one, two in zip(here, neighbors, strict=True):
         assert abs((one * two).mean()) < 1.2 * reach
     assert texture(torch.arange(3, dtype=torch.int32), 40, cells=8, stream=3).shape == (3, 40, 40)
+
+
+def test_every_surface_on_a_film_has_a_stream_of_its_own(monkeypatch):
+    streams = []
+
+    def listened(surface):
+        def drawn(key, size, *, stream, **given):
+            streams.append(stream)
+            return surface(key, size, stream=stream, **given)
+
+        return drawn
+
+    monkeypatch.setattr(drawing, "grain", listened(grain))
+    monkeypatch.setattr(drawing, "texture", listened(texture))
+    Simulator(size=16).draw(1, seed=0).images()
+    assert len(set(streams)) == len(streams) == 4
+
+
+def test_numbers_and_keys_are_drawn_from_streams_of_their_own(monkeypatch):
+    states, begun = [], np.random.default_rng
+
+    def listened(seed):
+        states.append(str(begun(seed).bit_generator.state))
+        return begun(seed)
+
+    monkeypatch.setattr(np.random, "default_rng", listened)
+    Noise.draw(2, seed=0)
+    assert len(set(states)) == 2
 
 
 def test_pixel_noise_has_the_size_asked_for():
@@ -231,6 +314,46 @@ def test_every_finding_is_on_the_film():
     assert (found < 0.92).all()
 
 
+def sick_and_healthy(finding, n=40):
+    """The bodies of the same people, with all there may be of one finding, and with none of it."""
+    films = Simulator(size=32).draw(n, seed=16)
+    few, many = torch.full((n, 5), 0.3), torch.full((n, 5), 0.3)
+    few[:, finding], many[:, finding] = 0.0, 1.0
+    bodies = [anatomy(films.noise, films.parents, seen, strength=1.0) for seen in (many, few)]
+    return films.noise.key, *bodies
+
+
+def brighter(key, one, other):
+    """How much brighter is a film of one body than of the other? (n, 32, 32)."""
+    return (draw(one, key, size=32, noise=0.0) - draw(other, key, size=32, noise=0.0))[:, 0]
+
+
+@pytest.mark.parametrize("finding", range(5))
+def test_every_finding_makes_every_film_brighter(finding):
+    assert (brighter(*sick_and_healthy(finding)).mean((1, 2)) > 0.002).all()
+
+
+@pytest.mark.parametrize("lesion", FINDINGS[1:])
+def test_a_lesion_is_brighter_where_it_lies_and_nothing_is_darker(lesion):
+    key, sick, healthy = sick_and_healthy(FINDINGS.index(lesion))
+    change = brighter(key, replace(healthy, **{lesion: getattr(sick, lesion)}), healthy)
+    assert (change.amax((1, 2)) > 0.1).all()
+    assert change.min() > -1e-4
+
+
+def test_atelectasis_lifts_the_diaphragm_on_its_own_side():
+    key, sick, healthy = sick_and_healthy(FINDINGS.index("atelectasis"))
+    right = healthy.plate_right[:, 0, 0] == 1
+    assert 0 < right.sum() < len(right)
+    for side, dome in ((right, "dome_right"), (~right, "dome_left")):
+        lifted = (getattr(healthy, dome) - getattr(sick, dome))[:, 0, 0]
+        assert (lifted[side] > 0.1).all()
+        assert (lifted[~side] == 0).all()
+    change = brighter(key, sick, healthy).abs()
+    beside = torch.where(right[:, None, None], change[:, :, 20:], change[:, :, :12].flip(2))
+    assert beside.max() < 1e-4
+
+
 @pytest.mark.slow
 def test_a_small_network_finds_what_is_neither_trivial_nor_hopeless():
     seen, unseen = Simulator().draw(5000, seed=1), Simulator().draw(2000, seed=2)
@@ -271,3 +394,15 @@ def test_nothing_is_drawn_of_nobody():
     with pytest.raises(SimulationError, match="at least one"):
         Simulator().draw(0, seed=0)
     assert len(Noise.draw(2, seed=0)) == 2
+
+
+def test_saved_counterfactuals_hold_the_findings(tmp_path):
+    simulator = Simulator(size=16, prevalence_shift=2.0)
+    save_radiographs(simulator, tmp_path, people=12, seed=0, counterfactuals=True)
+    films = simulator.draw(12, seed=0)
+    for group in range(3):
+        paths = sorted((tmp_path / "counterfactuals" / str(group)).iterdir())
+        saved = torch.stack([torch.tensor(np.asarray(Image.open(path)) / 65_535) for path in paths])
+        apart = (saved[:, None] - films.told(group=group).images()).abs()
+        assert apart.max() < 1 / 131_000
+        assert largest_difference(films.told(group=group), films.do(group=group)) > 0.05
