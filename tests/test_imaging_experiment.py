@@ -9,7 +9,8 @@ import pytest
 
 from causalfairness.errors import CheckpointError
 from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.experiment.world import look
+from causalfairness.imaging.experiment.stages import Settings
+from causalfairness.imaging.experiment.world import CLOSE, belongs, look
 from causalfairness.imaging.generator import Walk, course
 from causalfairness.imaging.simulator import anatomy, drawing, people
 
@@ -25,6 +26,7 @@ def find_few(name, path=None, target=None):
 
 PathFinder.find_spec = find_few
 from causalfairness.imaging.experiment.__main__ import main
+from causalfairness.imaging.experiment.stages import Settings
 main(["--stage", "autoencoder", "--size", "32", "--steps", "1", "--device", "cpu", *sys.argv[1:]])
 """
 MISSING = (
@@ -102,7 +104,21 @@ def test_films_that_are_drawn_otherwise_look_otherwise(monkeypatch, module, name
     before = look()
     assert look() == before
     monkeypatch.setattr(module, name, value)
-    assert look() != before
+    assert max(abs(before[it] - now) for it, now in look().items()) > 20 * CLOSE
+
+
+def test_another_processor_is_no_other_world(tmp_path):
+    settings = Settings(tmp_path, size=32)
+    path = belongs(settings)
+    told = json.loads(path.read_text())
+    for change, refused in ((0.5, False), (2.0, True)):
+        told["look"]["brightness 1"] = look()["brightness 1"] + change * CLOSE
+        path.write_text(json.dumps(told))
+        if refused:
+            with pytest.raises(CheckpointError, match="look is"):
+                belongs(settings)
+        else:
+            assert json.loads(belongs(settings).read_text()) == told
 
 
 @pytest.mark.parametrize(

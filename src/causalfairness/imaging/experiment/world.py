@@ -18,6 +18,7 @@ from causalfairness.imaging.tokens import codes_of
 from causalfairness.writing import write_whole
 
 PEOPLE = 40
+CLOSE = 1e-6  # of a mean of 40,960 pixels: what processors differ by, and less than arrows do
 
 
 def belongs(settings: Settings) -> Path:
@@ -34,19 +35,34 @@ def belongs(settings: Settings) -> Path:
     """
     path = settings.folder / "world.json"
     world: dict[str, Any] = {"strength": settings.strength, "seed": settings.seed, "look": look()}
-    if path.exists():
-        refuse_other_plan(json.loads(path.read_text("utf-8")), world, path=path)
-        return path
-    return write_whole(json.dumps(world, indent=1) + "\n", path)
+    if not path.exists():
+        return write_whole(json.dumps(world, indent=1) + "\n", path)
+    kept = json.loads(path.read_text("utf-8"))
+    if _alike(kept.get("look"), world["look"]):
+        world["look"] = kept["look"]
+    refuse_other_plan(kept, world, path=path)
+    return path
 
 
-def look() -> str:
+def look() -> dict[str, float]:
     """What do simulated films look like in this version? Brightness and contrast, group by group.
 
-    >>> look().count("contrast")
-    3
+    >>> sorted(look())[:3]
+    ['brightness 0', 'brightness 1', 'brightness 2']
     """
     films = Simulator(size=32).draw(PEOPLE, seed=0)
-    told = [films.told(group=group).images() for group in range(GROUPS)]
-    seen = [f"brightness {float(it.mean()):.5f}, contrast {float(it.std()):.5f}" for it in told]
-    return "; ".join([*seen, f"people {float(codes_of(films.parents).mean()):.5f}"])
+    found = {"people": float(codes_of(films.parents).double().mean())}
+    for group in range(GROUPS):
+        images = films.told(group=group).images().double()
+        found |= {f"brightness {group}": float(images.mean())}
+        found |= {f"contrast {group}": float(images.std())}
+    return {name: round(value, 8) for name, value in found.items()}
+
+
+def _alike(one: Any, other: dict[str, float]) -> bool:
+    """The same but for what another processor does to the last digits."""
+    return (
+        isinstance(one, dict)
+        and one.keys() == other.keys()
+        and all(abs(one[name] - value) <= CLOSE for name, value in other.items())
+    )
