@@ -73,13 +73,16 @@ def lost(images):
     raise FileNotFoundError(2, "No such file or directory", "weights.bin")
 
 
+from causalfairness.imaging import small_network
+
 word = "not a function"
+ready, training = small_network().eval(), small_network()
 '''
 
 
 def run(*given, code=0):
     done = CliRunner().invoke(app, ["imaging", *map(str, given)], env={"COLUMNS": "100"})
-    assert done.exit_code == code, done.output
+    assert code is None or done.exit_code == code, done.output
     assert "Traceback" not in done.output
     return done
 
@@ -437,7 +440,28 @@ def test_another_film_of_somebody_it_learned_from_is_refused(home, tmp_path):
 
 def test_people_of_another_collection_may_have_the_same_names(home, tmp_path):
     run("simulate", tmp_path / "films", "--people", 900, "--size", 32, "--strength", 2, "--seed", 1)
-    home.asked("leaning", data=tmp_path / "films", code=1)
+    said = flat(home.asked("leaning", data=tmp_path / "films", code=1).stdout)
+    assert "have names that people have from whom the generator learned, in another folder" in said
+
+
+def test_names_of_the_same_collection_are_those_of_the_same_people(home, tmp_path):
+    run("simulate", tmp_path / "films", "--people", 900, "--size", 32, "--strength", 2, "--seed", 1)
+    origin = {"origin": {"collection": "Here"}, "left out": {}}
+    (tmp_path / "films/origin.json").write_text(json.dumps(origin))
+    shutil.copytree(home.place / "made", tmp_path / "made")
+    told = json.loads((tmp_path / "made/learned.json").read_text())
+    (tmp_path / "made/learned.json").write_text(json.dumps(told | {"collection": "Here"}))
+    where = {"data": tmp_path / "films", "generator": tmp_path / "made"}
+    said = flat(home.asked("leaning", **where, code=3).stderr)
+    assert "learned from other films of" in said
+    assert not set(told["people"]) & {f"s{row:05d}" for row in range(900)}  # keys, no names
+
+
+def test_a_generator_that_does_not_say_whom_it_learned_from_is_refused(home, tmp_path):
+    shutil.copytree(home.place / "made", tmp_path / "made")
+    (tmp_path / "made/learned.json").unlink()
+    said = flat(home.asked("leaning", generator=tmp_path / "made", code=3).stderr)
+    assert "learned.json does not say whom the generator learned from" in said
 
 
 def test_a_list_of_those_learned_from_that_is_damaged_is_refused(home, tmp_path):
@@ -477,6 +501,13 @@ def test_outputs_that_nobody_named_are_not_compared_with_labels(home):
     assert list(next(iter(some["classifiers"].values()))["auc"]) == ["edema"]
     said = home.asked("leaning", "--finding", "edema", code=3).stderr
     assert "1 findings are named (edema); classifiers return 5" in flat(said)
+
+
+def test_a_named_network_is_asked_as_it_is(home):
+    record = json.loads(home.asked("ready", "--json", code=None).stdout)
+    assert [row["finding"] for row in record["rows"]] == list(FINDINGS)
+    said = flat(home.asked("training", code=3).stderr)
+    assert "film_readers:training is a network in training mode" in said
 
 
 def test_scores_of_another_generator_are_told_apart_in_few_words(home, tmp_path):

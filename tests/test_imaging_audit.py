@@ -250,6 +250,9 @@ def test_nothing_is_claimed_beyond_what_is_known(films, gaussian):
     assert "depend on the group beyond sex and scanner; the group moves" in words
     assert "nothing but sex and scanner makes images of the groups differ" in assumed
     assert "not known for anyone: age and findings; scores that follow what is not" in notes
+    assert "from these images: by lines and sex by scanner" in assumed
+    assert "as far as" not in words
+    assert "by lines, curves of age and age by everything else" in said(sex=True)[1]
     words, assumed, notes = said(age=True, sex=True, scanner=True, findings=True)
     assert "depend on the group; the group moves" in words
     assert "neither age, sex, scanner nor findings are known here" in assumed
@@ -266,7 +269,9 @@ def test_how_many_are_not_known_is_said(films, gaussian):
     made = imaging.generated_scores(brightness, films, generator=gaussian)
     audit = imaging.audit_scores(made, partly)
     count = int((people.age > 0.6).sum())
-    assert f"of 240 people, not known is the sex of {count}, the edema of 20: they" in str(audit)
+    assert f"not known for some of 240 people: sex of {count}, edema of 20; those of whom" in str(
+        audit
+    )
     assert "not known for anyone: effusion" in str(audit)
     assert "beyond age, sex, scanner, cardiomegaly, edema, consolidation and atelectasis" in str(
         audit
@@ -286,7 +291,11 @@ def test_outputs_have_names_only_where_somebody_says_so(films, gaussian):
     assert [asked[name] for name in FINDINGS] == films.parents.findings.sum(0).tolist()
     some = imaging.audit(five, films, generator=gaussian, findings=[*order[:4], "hernia"])
     assert some.table()["opportunity_n"][4] == 0
-    assert "asked for hernia: 0 people" in str(some)
+    assert "nothing says who has hernia: equal opportunity was not asked for it" in str(some)
+    said = imaging.audit(five, films, generator=gaussian, findings=[*"abcd", "Pleural Effusion"])
+    assert said.findings[4] == "effusion"
+    with pytest.raises(ImageError, match="two outputs are called effusion"):
+        imaging.audit(five, films, generator=gaussian, findings=[*said.findings[1:], "Effusion"])
     with pytest.raises(
         ImageError, match="five does not say what its outputs are; those of net are"
     ):

@@ -134,6 +134,7 @@ def test_mimic_is_taken_up_as_it_is_read(mimic, tmp_path):
     assert films.parents.age.tolist() == pytest.approx([1.01] * 4)  # 91 in 2170, filmed in 2180
     assert films.images()[0, 0, 0, 0] < 0.1 < 0.9 < films.images()[1, 0, 0, 0]
     assert films.account.origin["collection"] == "MIMIC-CXR"
+    assert films.account.origin["labels"] == "mimic-cxr-2.0.0-chexpert.csv"
     assert films.account.dropped == {"race outside the groups": 2}
 
 
@@ -155,6 +156,21 @@ def test_the_table_may_move_together_with_its_films(chexpert, tmp_path):
         (tmp_path / name).rename(tmp_path / "elsewhere" / name)
     films = PlainFolder(tmp_path / "elsewhere/films", size=20, resize=True)
     assert films.images(slice(1)).shape == (1, 1, 20, 20)
+
+
+def test_a_folder_behind_a_link_names_files_that_are_there(chexpert, tmp_path):
+    (tmp_path / "far/away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far/away")
+    run(*chexpert[:-1], tmp_path / "link/films")
+    films = PlainFolder(tmp_path / "link/films", size=20, resize=True)
+    assert films.images(slice(1)).shape == (1, 1, 20, 20)
+
+
+def test_a_table_in_another_encoding_is_another_table(chexpert, tmp_path):
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films/radiographs.csv").write_bytes(b"Jos\xe9")
+    assert "is there already" in run(*chexpert, code=3).stderr
+    assert (tmp_path / "films/radiographs.csv").read_bytes() == b"Jos\xe9"
 
 
 def test_a_download_in_part_is_refused_or_counted(chexpert, tmp_path):

@@ -107,6 +107,13 @@ def test_films_that_are_drawn_otherwise_look_otherwise(monkeypatch, module, name
     assert max(abs(before[it] - now) for it, now in look().items()) > 20 * CLOSE
 
 
+def test_networks_of_an_unknown_world_are_not_taken_up(tmp_path):
+    (tmp_path / "autoencoder-32.pt").write_bytes(b"older")
+    with pytest.raises(CheckpointError, match="does not say with which films they were trained"):
+        belongs(Settings(tmp_path, size=32))
+    assert not (tmp_path / "world.json").exists()
+
+
 def test_another_processor_is_no_other_world(tmp_path):
     settings = Settings(tmp_path, size=32)
     path = belongs(settings)

@@ -18,6 +18,7 @@ from causalfairness.errors import (
 from causalfairness.imaging.parents import UNKNOWN, Parents
 from causalfairness.imaging.readers import CheXpert, MimicCxr, association
 from causalfairness.imaging.readers.decoding import decode, found, measured
+from causalfairness.imaging.readers.dicom import _number
 from published_folders import (
     CHEXPERT_HEADING,
     chexpert_folder,
@@ -249,6 +250,12 @@ def test_tables_of_gray_values_are_looked_up(tmp_path):
 def test_a_window_that_means_nothing_is_refused(tmp_path, tags, said):
     with pytest.raises(ImageFileError, match=rf"does not say how its values are shown \({said}"):
         shown(tmp_path / "film.dcm", STORED, **tags)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("nan"), 3.0]])
+def test_a_tag_that_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="WindowWidth is "):
+        _number({"WindowWidth": value}, "WindowWidth")
 
 
 def test_a_way_of_compression_without_a_decoder_is_named(tmp_path):

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 import causalfairness as cf
 from causalfairness.invariance import demographic_parity_test
-from causalfairness.invariance.kernel_ridge import regress_by_group
+from causalfairness.invariance.kernel_ridge import regress, regress_by_group
 from causalfairness.invariance.propensity import chances_of_groups
 from causalfairness.invariance.reading import read
 from causalfairness.invariance.scores import Judged, Split, halves, judge, means_of, studentized
@@ -148,6 +148,29 @@ def curved(rows, rng):
     z = rng.normal(size=(rows, 2))
     chance = expit(1.5 * (z[:, 0] ** 2 - 1))
     return z[:, 0] ** 2 + rng.normal(size=rows), (rng.random(rows) < chance).astype(int), z, chance
+
+
+def test_columns_beside_are_followed_no_further_than_they_were_seen():
+    """A product that is rare among those learned from would else be drawn out without a limit."""
+    rng = np.random.default_rng(0)
+    z, rare = rng.normal(size=(120, 2)), np.zeros((120, 1))
+    rare[:2] = 0.01
+    said = z[:, :1] + rng.normal(size=(120, 4)) + 30 * rare
+    far = np.array([[5.0]])
+    plain = regress(z, said, z[:1])
+    found = regress(z, said, z[:1], beside=(rare, far))
+    assert abs(found - plain).max() < 2
+    near = regress(z, said, z[:1], beside=(rare, np.array([[rare.mean() + 3 * rare.std()]])))
+    assert found == pytest.approx(near)
+
+
+def test_columns_beside_are_used_as_far_as_they_help():
+    rng = np.random.default_rng(1)
+    z, wave = rng.normal(size=(300, 3)), rng.choice([-1.0, 1.0], size=(300, 1))
+    said = np.hstack([3 * wave, 0 * wave]) + z[:, :1] + 0.3 * rng.normal(size=(300, 2))
+    asked = np.zeros((2, 3)), np.array([[-1.0], [1.0]])
+    found = regress(z, said, asked[0], beside=(wave, asked[1]))
+    assert np.diff(found, axis=0)[0] == pytest.approx([6, 0], abs=0.3)
 
 
 def test_chances_of_groups_follow_curves():

@@ -35,7 +35,7 @@ from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
 
 Reader = Callable[[Tensor], Tensor]
-LEARNED = "train"
+LEARNED, SIMULATED = "train", "simulated"
 FURTHER = "further films of a person"
 
 
@@ -95,7 +95,8 @@ def audit_folder(
     films = PlainFolder(data, size=kept.size, groups=kept.groups, resize=resize)
     parts = stated_split(films, seed=int(kept.about.get("seed", seed)))
     everyone = _part(parts, part)
-    refuse_learned(everyone, films, Path(generator))
+    simulated = kept.about.get("images", SIMULATED) == SIMULATED
+    doubts = refuse_learned(everyone, films, Path(generator), simulated=simulated)
     chosen = everyone.one_each()
     where = None if folder is None else Path(folder)
     choices = {"epochs": epochs, "seed": seed, "device": device, "folder": where}
@@ -129,7 +130,7 @@ def audit_folder(
         pictures=_pictures(kept, known, device),
     )
     notes = [f"the generator knows the group {name}; nobody audited is of it" for name in absent]
-    return FolderAudit(found, {**record, "notes": [*record["notes"], *sorted(notes)]})
+    return FolderAudit(found, {**record, "notes": [*record["notes"], *doubts, *sorted(notes)]})
 
 
 def _stamp(kept: KeptGenerator, walk: int | None, chosen: RadiographFolder) -> str:

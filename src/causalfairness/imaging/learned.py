@@ -2,8 +2,10 @@
 
 A generator follows the chance differences between those it learned from, and any classifier looks
 dependent on them. `learned.json` beside the generator holds a key of each film, made of its size
-and both of its ends, and the people. A film is known again wherever it lies and whatever the table
-says; a person only where films of the folder are known, since two collections may count alike.
+and both of its ends, keys of the people's names, and the collection. A film is known again wherever
+it lies and whatever the table says, unless it was saved anew; a name is that of the same person
+where the collection is the same, or where films of the folder are known. Elsewhere names that are
+met again are said, since two collections may count alike.
 """
 
 from __future__ import annotations
@@ -39,25 +41,25 @@ def keep_learned(films: RadiographFolder, folder: Path) -> Path:
     Traceback (most recent call last):
     causalfairness.errors.SplitError: The generator learned from 1 of the 1 films that were to be...
     """
-    told = {"films": sorted(set(_keys(films))), "people": sorted(set(films.patients))}
+    told = {
+        "collection": films.account.origin.get("collection", ""),
+        "films": sorted(set(_keys(films))),
+        "people": sorted(map(_name_key, set(films.patients))),
+    }
     return write_whole(json.dumps(told, ensure_ascii=False) + "\n", folder / LEARNED)
 
 
-def refuse_learned(chosen: RadiographFolder, films: RadiographFolder, folder: Path) -> None:
+def refuse_learned(
+    chosen: RadiographFolder, films: RadiographFolder, folder: Path, *, simulated: bool = False
+) -> list[str]:
     """Did the generator in this folder learn from a chosen film, or from the person on it?
 
     `films` are all of the chosen ones' folder. A generator of simulated films learned from nobody.
+    Returns what a reader should know where that cannot be told.
     """
-    path = folder / LEARNED
-    if not path.is_file():
-        return
-    try:
-        told = json.loads(path.read_text("utf-8"))
-        known, people = set(told["films"]), set(told["people"])
-    except (OSError, ValueError, KeyError, TypeError) as cause:
-        raise CheckpointError(
-            f"{path} does not say whom the generator learned from ({cause!r}); train it again"
-        ) from cause
+    if simulated:
+        return []
+    known, people, collection = _learned(folder / LEARNED)
     count = sum(key in known for key in _keys(chosen))
     if count:
         raise SplitError(
@@ -65,12 +67,34 @@ def refuse_learned(chosen: RadiographFolder, films: RadiographFolder, folder: Pa
             "audited: with it, any classifier looks dependent on them. Audit another part, such as "
             "'test'."
         )
-    met = people & set(chosen.patients)
-    if met and any(key in known for key in _keys(films)):
+    met = sorted(name for name in set(chosen.patients) if _name_key(name) in people)
+    if not met:
+        return []
+    same = collection and films.account.origin.get("collection") == collection
+    if same or any(key in known for key in _keys(films)):
         raise SplitError(
             f"The generator learned from other films of {len(met):,} of the people who were to be "
-            f"audited, such as {min(met)!r}. Keep all films of a person in one part."
+            f"audited, such as {met[0]!r}. Keep all films of a person in one part."
         )
+    return [
+        f"{len(met):,} audited people, such as {met[0]}, have names that people have from whom the "
+        "generator learned, in another folder: if they are the same people, the audit is not valid"
+    ]
+
+
+def _learned(path: Path) -> tuple[set[str], set[str], str]:
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        return set(told["films"]), set(told["people"]), str(told["collection"])
+    except (OSError, ValueError, KeyError, TypeError) as cause:
+        raise CheckpointError(
+            f"{path} does not say whom the generator learned from ({cause!r}); train it again"
+        ) from cause
+
+
+def _name_key(name: str) -> str:
+    """Names of people stay where they are: a generator may be handed on."""
+    return hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
 
 
 def _keys(films: RadiographFolder) -> Iterator[str]:

@@ -13,6 +13,17 @@ from torch import Tensor
 
 FINDINGS = ("cardiomegaly", "edema", "consolidation", "atelectasis", "effusion")
 UNKNOWN = -1
+_ALSO = {"pleural effusion": "effusion"}
+
+
+def finding_called(name: str) -> str:
+    """What is this finding called here? As it is, where it is none of the five.
+
+    >>> [finding_called(name) for name in ("Edema", "Pleural Effusion", "Lung Opacity")]
+    ['edema', 'effusion', 'Lung Opacity']
+    """
+    plain = _ALSO.get(name.strip().lower(), name.strip().lower())
+    return plain if plain in FINDINGS else name
 
 
 @dataclass(frozen=True, eq=False)

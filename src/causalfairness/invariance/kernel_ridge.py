@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
+REACH = 3.0  # standard deviations beyond which further columns are not followed
 LANDMARKS = 300  # rows around which bumps stand
 TRUST = (1.0, 0.1, 0.01)  # in interactions, beside the other columns
 BESIDE = (1.0, 0.1, 0.01, 0.0)  # trust in columns that are to be used as far as they help
@@ -68,7 +69,8 @@ def regress(
     """What would be expected of unseen people, whatever their group? (people, models).
 
     `beside` holds further columns, of those learned from and of those unseen, such as products:
-    they stand as lines, no bump looks at them, and each model uses them as far as they help.
+    they stand as lines, no bump looks at them, none is followed beyond 3 standard deviations, and
+    each model uses them as far as they help.
 
     >>> z = np.linspace(-1, 1, 80)[:, None]
     >>> regress(z, z**2, np.array([[0.5]])).round(2).tolist()
@@ -78,20 +80,30 @@ def regress(
     array([[ True]])
     """
     basis = Basis.of(features)
-    further = basis if beside is None else Basis.of(beside[0], landmarks=0)
+    if beside is None:
+        everyone = np.zeros(len(features), dtype=np.int64)
+        return np.asarray(regress_by_group(features, everyone, predictions, unseen, 1)[0])
+    near, more = within_reach(beside[0]), beside[0].shape[1]
 
-    def design(rows: Array, more: Array | None) -> Array:
-        smooth = basis.of_rows(rows)
-        return smooth if more is None else np.hstack([smooth, further.of_rows(more)])
+    def design(rows: Array, further: Array) -> Array:
+        return np.hstack([basis.of_rows(rows), near(further) / np.sqrt(more)])
 
-    whole = design(features, None if beside is None else beside[0])
-    apart = np.arange(whole.shape[1]) >= basis.columns
-    shares = (1.0,) if beside is None else BESIDE
-    trusts = [np.where(apart, np.sqrt(share), 1.0) for share in shares]
-    line = _ridge(lambda block: whole[block], predictions, trusts)
-    return np.asarray(
-        line.start + design(unseen, None if beside is None else beside[1]) @ line.slopes
-    )
+    apart = np.arange(basis.columns + more) >= basis.columns
+    trusts = [np.where(apart, np.sqrt(share), 1.0) for share in BESIDE]
+    line = _ridge(lambda block: design(features[block], beside[0][block]), predictions, trusts)
+    return np.asarray(line.start + design(unseen, beside[1]) @ line.slopes)
+
+
+def within_reach(learned: Array) -> Callable[[Array], Array]:
+    """Which numbers stand for a column? In standard deviations of those learned from, at most 3:
+    a product that hardly varied there is followed no further.
+
+    >>> within_reach(np.array([[1.0], [3.0]]))(np.array([[2.5], [99.0]])).tolist()
+    [[0.5], [3.0]]
+    """
+    center, scale = learned.mean(axis=0), learned.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    return lambda rows: np.asarray(np.clip((rows - center) / scale, -REACH, REACH))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +127,9 @@ class Basis:
         """Which functions suit these rows? Bumps stand around so many of them, at most."""
         center, scale = features.mean(axis=0), features.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        spacing = max(1, len(features) // max(landmarks, 1))
+        spacing = max(1, len(features) // landmarks)
         chosen = ((features - center) / scale)[::spacing][:landmarks]
-        if not features.shape[1] or not landmarks:
+        if not features.shape[1]:
             return cls(center, scale, chosen, np.empty((len(chosen), 0)))
         values, vectors = np.linalg.eigh(_bumps(chosen, chosen))
         kept = values > THINNEST * values[-1]

@@ -11,14 +11,14 @@ to one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from causalfairness.invariance.kernel_ridge import Basis
+from causalfairness.invariance.kernel_ridge import Basis, within_reach
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -27,7 +27,6 @@ BENT = PENALTIES[-5:]  # beside bumps; larger ones leave little of them
 LANDMARKS = 60  # people around whom bumps stand
 ROUNDS = 30
 CLOSE = 1e-8  # Newton step at which the search has ended
-REACH = 3.0  # standard deviations beyond which features are not followed
 
 
 def chances_of_groups(
@@ -48,7 +47,7 @@ def chances_of_groups(
     >>> chances_of_groups(z, a, np.array([[0.0]]), 2).round(1).tolist()
     [[0.5], [0.5]]
     """
-    near, further = _near(features), None if beside is None else _near(beside[0])
+    near, further = within_reach(features), None if beside is None else within_reach(beside[0])
     basis, width = Basis.of(near(features), LANDMARKS), features.shape[1]
 
     def design(rows: Array, more: Array | None) -> list[Array]:
@@ -67,13 +66,6 @@ def chances_of_groups(
     if levels == 2:
         return np.stack([1 - found[0], found[0]])
     return np.asarray(found / np.sum(found, axis=0))
-
-
-def _near(learned: Array) -> Callable[[Array], Array]:
-    """Standardized by those learned from, and followed no further than to their borders."""
-    center, scale = learned.mean(axis=0), learned.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    return lambda rows: np.asarray(np.clip((rows - center) / scale, -REACH, REACH))
 
 
 class _Fit(NamedTuple):

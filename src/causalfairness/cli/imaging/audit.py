@@ -196,7 +196,7 @@ def audit(
             generator,
             classifiers=functions,
             networks=train_classifier or [],
-            findings=_findings(finding),
+            findings=listed(finding, "--finding") or None,
             part=part,
             epochs=epochs,
             resize=resize,
@@ -213,16 +213,6 @@ def audit(
         _write(found, record, report or [])  # first: whoever closes the pipe still has them
         _show(found, as_json=as_json)
     raise typer.Exit(FOUND if any(row["rejected"] for row in found["rows"]) else 0)
-
-
-def _findings(given: list[str] | None) -> list[str] | None:
-    """Names of outputs; those of published labels are those of the images."""
-    from causalfairness.imaging.parents import FINDINGS
-    from causalfairness.imaging.readers.listing import PUBLISHED
-
-    known = {name.lower(): ours for name, ours in zip(PUBLISHED, FINDINGS, strict=True)}
-    known |= {name: name for name in FINDINGS}
-    return [known.get(name.lower(), name) for name in listed(given, "--finding")] or None
 
 
 def _check(

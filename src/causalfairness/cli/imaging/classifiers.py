@@ -29,6 +29,16 @@ class NamedClassifier:
     name: str
     function: Callable[[Any], Any]
 
+    @property
+    def training(self) -> bool:
+        """Is it a network in training mode?"""
+        return getattr(self.function, "training", False) is True
+
+    @property
+    def findings(self) -> tuple[str, ...] | None:
+        """What are its outputs, if it says so?"""
+        return getattr(self.function, "findings", None)
+
     def __call__(self, images: Any) -> Any:
         """What are the scores of these images?"""
         try:

@@ -1,4 +1,4 @@
-"""What do the three commands have in common? Options, and what is said without the extra."""
+"""What do these commands have in common? Options, and what is said without the extra."""
 
 from __future__ import annotations
 

@@ -357,6 +357,9 @@ def _opportunity(
         return {}, [UNLABELED]
     found, notes = {}, []
     for at, finding in enumerate(generated.findings):
+        if (labels[:, at] == UNKNOWN).all():
+            notes.append(f"nothing says who has {finding}: equal opportunity was not asked for it")
+            continue
         has = labels[:, at] == 1
         sizes = np.bincount(generated.own[has], minlength=len(generated.groups))
         if sizes.min() < FEW:

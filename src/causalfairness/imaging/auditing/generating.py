@@ -34,7 +34,7 @@ from causalfairness.imaging.asking import (
 )
 from causalfairness.imaging.classifiers.scoring import Images, look
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator, checked_images
-from causalfairness.imaging.parents import UNKNOWN, Parents
+from causalfairness.imaging.parents import UNKNOWN, Parents, finding_called
 from causalfairness.imaging.tokens import codes_of
 from causalfairness.progress import track
 
@@ -68,6 +68,11 @@ class Generated:
 
     def __len__(self) -> int:
         return len(self.own)
+
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Where does the generator move no score between groups? (models, findings)."""
+        return np.asarray((np.ptp(self.counterfactual, axis=0) == 0).all(axis=0))
 
 
 def generated_scores(
@@ -254,9 +259,10 @@ def _one_batch(asked: _Asked, rows: slice) -> dict[str, Tensor]:
 
 
 def _looks(images: Tensor) -> Tensor:
-    """By what images are known again: brightness and contrast, (n, 2)."""
+    """By what images are known again: brightness, contrast, and where it is bright, (n, 3)."""
     values = images.flatten(1).double()
-    return torch.stack([values.mean(1), values.std(1)], 1).cpu()
+    along = torch.linspace(-1, 1, values.shape[1], dtype=torch.float64, device=values.device)
+    return torch.stack([values.mean(1), values.std(1), (values * along).mean(1)], 1).cpu()
 
 
 def _there_and_back(
@@ -311,10 +317,14 @@ def findings_of(
     """
     own = {name: getattr(one, "findings", None) for name, one in classifiers.items()}
     stated = {name: tuple(them) for name, them in own.items() if them is not None}
+    told = None if names is None else tuple(map(finding_called, names))
+    if told is not None and len(set(told)) < len(told):
+        twice = next(name for name in told if told.count(name) > 1)
+        raise ImageError(f"two outputs are called {twice}; each has a name of its own")
     if not stated:
-        return None if names is None else tuple(names)
+        return told
     first = next(iter(stated.values()))
-    wanted = first if names is None else tuple(names)
+    wanted = first if told is None else told
     for name, them in stated.items():
         if them != wanted:
             raise ImageError(

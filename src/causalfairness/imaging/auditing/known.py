@@ -36,8 +36,9 @@ BARE = (
 class Known:
     """What is known about so many people? `missing` says for how many each parent is not.
 
-    >>> Known(10, {"age": 0, "sex": 3, "scanner": 10, "edema": 10}).listed
-    'age and sex'
+    >>> known = Known(10, {"age": 0, "sex": 3, "scanner": 10, "edema": 10})
+    >>> known.claim("projected").depends
+    'depend on the group beyond age and sex as far as they are known'
     """
 
     people: int
@@ -53,11 +54,12 @@ class Known:
     @property
     def listed(self) -> str:
         """What is known, one after the other? An empty text where nothing is."""
-        return _listed([name for name, count in self.missing.items() if count < self.people])
+        return _listed([name for name in self.missing if self._anyhow(name)])
 
     def claim(self, method: str) -> Claim:
         """What may be said where a test rejects, and where it does not?"""
-        beyond = "on the group" + (f" beyond {self.listed}" if self.listed else "")
+        where = " as far as they are known" if self._partly() else ""
+        beyond = "on the group" + (f" beyond {self.listed}{where}" if self.listed else "")
         silent = f"consistent with no dependence {beyond}"
         return Claim(f"{method} audit", f"depend {beyond}", silent, REACH[method])
 
@@ -65,12 +67,15 @@ class Known:
         """What does an audit rest on?"""
         if not self.listed:
             return NOTHING, SEPARATE
+        curves = ["curves of age", "age by everything else"] if self._anyhow("age") else []
+        if self._anyhow("sex") and self._anyhow("scanner"):
+            curves.append("sex by scanner")
         return (
             f"nothing but {self.listed} makes images of the groups differ for other reasons than "
             "the group itself; nothing else drives both the group and what is on the image",
             "every group can occur with any of them",
             f"how scores or how groups follow {self.listed} was learned well from these images: by "
-            "lines, curves of age, age by everything else, and sex by scanner",
+            f"{_listed(['lines', *curves])}",
             SEPARATE,
         )
 
@@ -79,18 +84,27 @@ class Known:
         if not self.listed:
             yield BARE
             return
-        never = [name for name, count in self.missing.items() if count == self.people]
+        never = [name for name in self.missing if not self._anyhow(name)]
         if never:
             yield (
                 f"not known for anyone: {_listed(never)}; scores that follow what is not known "
                 "count as dependence wherever groups differ in it"
             )
-        partly = {name: n for name, n in self.missing.items() if 0 < n < self.people}
+        partly = self._partly()
         if partly:
-            told = ", ".join(f"the {name} of {count:,}" for name, count in partly.items())
+            told = ", ".join(f"{name} of {count:,}" for name, count in partly.items())
             yield (
-                f"of {self.people:,} people, not known is {told}: they are taken to be alike in it"
+                f"not known for some of {self.people:,} people: {told}; those of whom it is not "
+                "known are compared as if alike in it"
             )
+
+    def _anyhow(self, name: str) -> bool:
+        """Whether it is known of anyone."""
+        return self.missing[name] < self.people
+
+    def _partly(self) -> dict[str, int]:
+        """What is known of some, and for how many it is not."""
+        return {name: count for name, count in self.missing.items() if 0 < count < self.people}
 
 
 def _listed(names: list[str]) -> str:

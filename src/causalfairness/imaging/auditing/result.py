@@ -115,7 +115,7 @@ class ImagingAudit:
         """Where does the generator move no score between groups? (models, findings); p is 1 there,
         and says nothing.
         """
-        return np.asarray((np.ptp(self.generated.counterfactual, axis=0) == 0).all(axis=0))
+        return self.generated.silent
 
     def sentences(self) -> tuple[str, ...]:
         """What may be said about each classifier? Of many, those with the smallest p-values."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from causalfairness.imaging.auditing.generating import Generated
 from causalfairness.imaging.auditing.known import Known
 from causalfairness.invariance.scores import Judged
@@ -48,7 +45,7 @@ def notes_of(
                 f"more than {bound:g}: agreement and generated scores carry this mistake"
             )
     if method in ("projected", "randomization"):
-        notes += _silent(generated, judged.scores)
+        notes += _silent(generated)
     if method != "randomization" and found.drawn.any():
         notes.append("scores that are constant have no t: their p-values come from redrawn groups")
     rare = int((judged.chances.min(axis=0) < RARE).sum())
@@ -67,11 +64,11 @@ def _about_method(method: str, *, has_placebo: bool) -> tuple[str, ...]:
     return (PUBLISHED,) if method == "paired" else ()
 
 
-def _silent(generated: Generated, scores: NDArray[np.float64]) -> list[str]:
-    silent = int((scores == 0).all(axis=0).sum())
+def _silent(generated: Generated) -> list[str]:
+    silent = int(generated.silent.sum())
     if not silent:
         return []
     return [
-        f"for {silent} of {scores.shape[1]} classifiers and findings the generator moves no score "
-        "between groups, so that there is no direction to look in: p = 1 says nothing more"
+        f"for {silent} of {generated.silent.size} classifiers and findings the generator moves no "
+        "score between groups, so that there is no direction to look in: p = 1 says nothing more"
     ]

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from causalfairness.errors import CheckpointError
 from causalfairness.imaging.checkpoints import refuse_other_plan
 from causalfairness.imaging.experiment.stages import Settings
 from causalfairness.imaging.simulator import Simulator
@@ -36,6 +37,11 @@ def belongs(settings: Settings) -> Path:
     path = settings.folder / "world.json"
     world: dict[str, Any] = {"strength": settings.strength, "seed": settings.seed, "look": look()}
     if not path.exists():
+        if any(settings.folder.glob("*.pt")):
+            raise CheckpointError(
+                f"{settings.folder} holds networks, and does not say with which films they were "
+                "trained; use another folder"
+            )
         return write_whole(json.dumps(world, indent=1) + "\n", path)
     kept = json.loads(path.read_text("utf-8"))
     if _alike(kept.get("look"), world["look"]):

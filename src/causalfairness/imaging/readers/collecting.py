@@ -48,14 +48,15 @@ def list_radiographs(films: RadiographFolder, folder: Path | str) -> Path:
     """
     _check_groups(films)
     root = Path(folder)
-    names = [os.path.relpath(found(path), root) for path in films.paths]
+    here = root.resolve()
+    names = [os.path.relpath(_real(found(path)), here) for path in films.paths]
     groups = [films.groups[code] for code in films.parents.group.tolist()]
     table = table_of(names, films.patients, films.part, groups, films.parents)
     about = {"origin": dict(films.account.origin), "left out": dict(films.account.dropped)}
     texts = {ORIGIN: json.dumps(about, indent=1, ensure_ascii=False) + "\n", TABLE: table}
     for name, text in texts.items():
         path = root / name
-        if path.exists() and path.read_text("utf-8") != text:
+        if path.exists() and path.read_bytes() != text.encode("utf-8"):
             raise ImageFileError(
                 f"{path} is there already, of other films or read in another way. Name another "
                 "folder, or delete it."
@@ -64,6 +65,11 @@ def list_radiographs(films: RadiographFolder, folder: Path | str) -> Path:
     for name, text in texts.items():
         write_whole(text, root / name)
     return root / TABLE
+
+
+def _real(path: Path) -> Path:
+    """The same file without links on the way to it, which `..` would not go back."""
+    return path.parent.resolve() / path.name
 
 
 def _check_groups(films: RadiographFolder) -> None:

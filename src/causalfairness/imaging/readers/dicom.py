@@ -13,6 +13,7 @@ around. Pixels that only pad the image are black.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,10 @@ def _number(file: Any, tag: str) -> float | None:
     if value is None or value == "":
         return None
     several = not isinstance(value, str | float | int)
-    return float(value[0] if several else value)
+    number = float(value[0] if several else value)
+    if not math.isfinite(number):
+        raise ValueError(f"{tag} is {number}")
+    return number
 
 
 def _undecoded(path: Path, reason: Exception) -> ImageFileError:

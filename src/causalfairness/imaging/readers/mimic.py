@@ -60,7 +60,11 @@ def MimicCxr(
     Traceback (most recent call last):
     causalfairness.errors.ImageFileError: There is no file 'nowhere/mimic-cxr-2.0.0-chexpert.csv...
     """
-    origin = {"collection": "MIMIC-CXR", **policy_of(uncertain=uncertain, unmentioned=unmentioned)}
+    origin = {
+        "collection": "MIMIC-CXR",
+        "labels": labels,
+        **policy_of(uncertain=uncertain, unmentioned=unmentioned),
+    }
     root = Path(folder)
     known = _Known.read(root, labels, Path(patients), Path(admissions), groups)
     entries: list[Entry] = []

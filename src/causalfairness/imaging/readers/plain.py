@@ -105,12 +105,28 @@ def _origin(path: Path) -> dict[str, Any]:
         return {}
     try:
         about = json.loads(path.read_text("utf-8"))
-        return {name: dict(about[name]) for name in ("origin", "left out")}
-    except (OSError, ValueError, KeyError, TypeError) as cause:
+        origin = {name: _as(str, said) for name, said in about["origin"].items()}
+        return {
+            "origin": origin,
+            "left out": {why: _count(count) for why, count in about["left out"].items()},
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as cause:
         raise ImageFileError(
             f"{path} does not say where the films come from ({cause!r}). List the collection "
             "again, or delete the file: it is not needed."
         ) from cause
+
+
+def _as(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _count(value: Any) -> int:
+    if _as(int, value) < 0:
+        raise ValueError(f"{value} is less than 0")
+    return int(value)
 
 
 def _entry(row: dict[str, str], root: Path, groups: Sequence[str]) -> Entry:
