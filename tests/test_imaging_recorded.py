@@ -141,7 +141,7 @@ def test_a_table_shows_what_was_measured(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("run", ["imaging", "imaging-strong-arrows"])
+@pytest.mark.parametrize("run", ["imaging", "imaging-small", "imaging-strong-arrows"])
 def test_the_page_shows_the_recorded_runs(run):
     page = (DOCS / "imaging.md").read_text("utf-8")
     recorded = [part.partition("\n\n") for part in tables(DOCS / "recorded" / run).split("### ")]

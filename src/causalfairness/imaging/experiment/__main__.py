@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import platform
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -187,7 +188,8 @@ def _everything(settings: Settings, given: argparse.Namespace) -> str:
 
 
 def _machine(device: str) -> dict[str, str]:
-    name = torch.cuda.get_device_name() if device.startswith("cuda") else platform.processor()
+    here = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+    name = torch.cuda.get_device_name() if device.startswith("cuda") else here
     return {"device": name, "torch": torch.__version__, "monai": monai.__version__}
 
 

@@ -3,7 +3,7 @@ it stopped.
 
 The variants are trained for fewer steps than the generator proper, and beside each other with a
 `control` that differs from it in nothing but that. The part `small` is all of it on films of 32 x
-32, with tiny networks, each trained alike: an hour of two processor cores.
+32, with tiny networks, each trained alike: about an hour of a processor core.
 """
 
 from __future__ import annotations
