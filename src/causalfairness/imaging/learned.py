@@ -60,12 +60,14 @@ def refuse_learned(
     if simulated:
         return []
     known, people, collection = _learned(folder / LEARNED)
-    count = sum(key in known for key in _keys(chosen))
-    if count:
+    met_films = [
+        path for path, key in zip(chosen.paths, _keys(chosen), strict=True) if key in known
+    ]
+    if met_films:
         raise SplitError(
-            f"The generator learned from {count:,} of the {len(chosen):,} films that were to be "
-            "audited: with it, any classifier looks dependent on them. Audit another part, such as "
-            "'test'."
+            f"The generator learned from {len(met_films):,} of the {len(chosen):,} films that were "
+            f"to be audited, such as {str(met_films[0])!r}: with it, any classifier looks "
+            "dependent on them. Audit another part, such as 'test', or leave such films out."
         )
     met = sorted(name for name in set(chosen.patients) if _name_key(name) in people)
     if not met:
