@@ -22,6 +22,7 @@ def test_the_demo_prints_what_is_shown_and_its_report_opens_in_a_browser(tmp_pat
     for key in SECTIONS:
         assert page.locator(f"section#{key}").is_visible(), key
     page.locator(".open-dossier").first.click()
+    page.locator("details.dossier[open]").wait_for()
     assert page.locator("details.dossier[open]").count() == 1
     table = page.locator("#individuals table[data-sortable]").first
     rows = table.locator("tbody tr:visible")
