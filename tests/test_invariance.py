@@ -173,6 +173,23 @@ def test_columns_beside_are_used_as_far_as_they_help():
     assert np.diff(found, axis=0)[0] == pytest.approx([6, 0], abs=0.3)
 
 
+@pytest.mark.parametrize("levels", [2, 3])
+def test_chances_of_groups_follow_columns_beside_where_they_tell_something(levels):
+    rng = np.random.default_rng(3)
+    z, product = rng.normal(size=(600, 2)), rng.choice([-1.0, 1.0], size=(600, 1))
+    own = rng.random(600) < 1 / (1 + np.exp(-1.5 * product[:, 0]))
+    group = own.astype(int) + (levels == 3) * (rng.random(600) < 0.3)
+    asked = np.zeros((2, 2)), np.array([[-1.0], [1.0]])
+    with_it = chances_of_groups(z, group, asked[0], levels, beside=(product, asked[1]))
+    without = chances_of_groups(z, group, asked[0], levels)
+    shares = [(group[product[:, 0] == at] == 0).mean() for at in (-1, 1)]
+    assert with_it[0] == pytest.approx(shares, abs=0.06)
+    assert np.ptp(without[0]) == 0
+    noise = rng.normal(size=(600, 1))
+    silent = chances_of_groups(z, group, asked[0], levels, beside=(noise, asked[1]))
+    assert np.abs(np.diff(silent[0])) < 0.1
+
+
 def test_chances_of_groups_follow_curves():
     rng = np.random.default_rng(31)
     (_, group, z, _), (_, _, unseen, chance) = curved(500, rng), curved(500, rng)
