@@ -24,7 +24,7 @@ from causalfairness.imaging.auditing import audit
 from causalfairness.imaging.classifiers import area_under_curve
 from causalfairness.imaging.classifiers.keeping import trained_classifier
 from causalfairness.imaging.generator import course
-from causalfairness.imaging.keeping import KeptGenerator, kept_generator
+from causalfairness.imaging.keeping import SIMULATED, KeptGenerator, kept_generator
 from causalfairness.imaging.learned import refuse_learned
 from causalfairness.imaging.making import held
 from causalfairness.imaging.parents import FINDINGS
@@ -35,7 +35,7 @@ from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
 
 Reader = Callable[[Tensor], Tensor]
-LEARNED, SIMULATED = "train", "simulated"
+LEARNED = "train"
 FURTHER = "further films of a person"
 
 

@@ -26,6 +26,7 @@ from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator
 from causalfairness.writing import write_whole
 
 NOTE = "generator.json"
+SIMULATED = "simulated"  # what a generator learned from that saw nobody's films
 KINDS = ("diffusion", "gaussian", "vae")
 NUMBERS = ("components", "steps", "seed")
 BETA = 1.0  # of the variational autoencoder

@@ -34,7 +34,14 @@ from causalfairness.imaging.experiment.stages import (
     trained_generator,
     vae_plan,
 )
-from causalfairness.imaging.keeping import BETA, KINDS, keep_generator, keep_weights, kept_weights
+from causalfairness.imaging.keeping import (
+    BETA,
+    KINDS,
+    SIMULATED,
+    keep_generator,
+    keep_weights,
+    kept_weights,
+)
 from causalfairness.imaging.learned import keep_learned
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import composition
@@ -164,7 +171,7 @@ def _about(
 ) -> dict[str, Any]:
     groups = ["0", "1", "2"] if films is None else list(films.groups)
     learned = {"components": COMPONENTS} if kind == "gaussian" else {"steps": steps}
-    source = "simulated" if films is None else fingerprint(films)
+    source = SIMULATED if films is None else fingerprint(films)
     return {"kind": kind, "size": size, "groups": groups, "seed": seed, "images": source, **learned}
 
 
