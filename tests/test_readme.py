@@ -1,10 +1,14 @@
-"""Does the README keep its word? Its examples run, and the demo prints what it shows."""
+"""Does the README keep its word? Its example runs, its links lead somewhere, and it stays short."""
 
+import io
 import re
 
+from rich.console import Console
+
 from audit_pages import SECTIONS
+from causalfairness import demo
 from page_checks import axe_findings, sticking_out, thin_out
-from snippets import PROJECT, README, SIGNED, check_same, run_demo, run_page, shown_demo
+from snippets import FENCE, PROJECT, README, check_same, run_page
 
 
 def test_the_examples_run_and_print_what_is_shown(tmp_path):
@@ -16,8 +20,8 @@ def test_the_examples_run_and_print_what_is_shown(tmp_path):
     assert checked
 
 
-def test_the_demo_prints_what_is_shown_and_its_report_opens_in_a_browser(tmp_path, visit):
-    check_same(run_demo(tmp_path), shown_demo()[2], "the demo", numbers=SIGNED)
+def test_the_report_of_the_demo_opens_in_a_browser(tmp_path, visit):
+    demo.main(Console(file=io.StringIO(), width=80), tmp_path)
     page = visit(tmp_path / "report.html")
     for key in SECTIONS:
         assert page.locator(f"section#{key}").is_visible(), key
@@ -37,3 +41,15 @@ def test_the_demo_prints_what_is_shown_and_its_report_opens_in_a_browser(tmp_pat
 def test_every_file_that_is_linked_exists():
     for target in re.findall(r"\]\((?!http)([^)#]+)", README.read_text("utf-8")):
         assert (PROJECT / target).exists(), target
+
+
+def test_it_is_short_and_what_it_shows_of_a_terminal_shorter():
+    text = README.read_text("utf-8")
+    assert text.count("\n") <= 150
+    assert max(block[2].count("\n") for block in FENCE.finditer(text)) <= 25
+
+
+def test_the_version_to_cite_is_that_of_the_latest_changes():
+    cited = re.search(r"^version: (\S+)$", (PROJECT / "CITATION.cff").read_text("utf-8"), re.M)
+    changed = re.search(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert cited[1] == changed[1]

@@ -18,7 +18,13 @@ MODEL = cf.StandardFairnessModel(
     reference="Caucasian",
     comparison="African-American",
     confounders=["age", "sex"],
-    mediators=["priors_count", "c_charge_degree"],
+    mediators=[
+        "priors_count",
+        "juv_fel_count",
+        "juv_misd_count",
+        "juv_other_count",
+        "c_charge_degree",
+    ],
     outcome="two_year_recid",
 )
 THEMES = {"compas-waterfall.svg": cf.plots.LIGHT, "compas-waterfall-dark.svg": cf.plots.DARK}

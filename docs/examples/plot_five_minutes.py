@@ -36,7 +36,13 @@ model = cf.StandardFairnessModel(
     reference="Caucasian",  # every effect is a change from this group ...
     comparison="African-American",  # ... to this one
     confounders=["age", "sex"],
-    mediators=["priors_count", "c_charge_degree"],
+    mediators=[
+        "priors_count",
+        "juv_fel_count",
+        "juv_misd_count",
+        "juv_other_count",
+        "c_charge_degree",
+    ],
     outcome="two_year_recid",
 )
 print(model)
@@ -53,8 +59,8 @@ print(found.summary())
 # ----
 #
 # The waterfall walks from one group's mean to the other's, one path at a time. Read it from left
-# to right: the reference group as it is; then the outcome alone is told the other race; then the
-# record and the charge are; then age and sex are those of the other group.
+# to right: the reference group as it is; then the outcome alone takes the other race; then the
+# record and the charge are those of the other race too; then age and sex are those of the other group.
 
 ax = cf.plots.waterfall(found)
 

@@ -23,7 +23,7 @@ model = cf.StandardFairnessModel(
     mediators=["c_charge_degree"],
     outcome="two_year_recid",
 )
-found = cf.decompose_disparity(compas, model)
+found = cf.decompose_disparity(compas, model)  # prior offenses are in the direct part here
 shown = cf.sensitivity_to_confounding(found, outcome_share=0.05, group_share=0.05, margin=0.01)
 print(shown.table())
 
