@@ -94,8 +94,8 @@ def test_centers_are_members_of_their_groups(centered):
     assert len(found.control) == len(found.test) == 16
     assert found.control.peers[0] == found.fact
     assert found.test.peers[0] == found.otherwise
-    assert "the complainant and the 15 people with gender = Female" in str(found)
-    assert "the counterfactual self and the 15 other people who are most like it" in str(found)
+    assert "the person and the 15 people with gender = Female" in str(found)
+    assert "the counterfactual and the 15 other people who are most like it" in str(found)
 
 
 def test_the_plain_test_group_is_that_of_plain_situation_testing(plain, other):
@@ -123,17 +123,17 @@ def test_words_match_the_finding(other):
         found = other.dossier(row)
         control, test = found.control, found.test
         assert f"{control.declined} were declined ({control.declined / 15:.0%})" in said[kind]
-        assert f"most like their counterfactual self, {test.declined} (" in said[kind]
+        assert f"most like their counterfactual, {test.declined} (" in said[kind]
         ends = f"from {found.finding.low:+.3f} to {found.finding.high:+.3f} fit these counts"
         assert ends in said[kind]
         complainants = other.summary()[15].complainants
-        assert f"one of {complainants} complainants who were tested at once" in said[kind]
+        assert f"one of {complainants} people who were tested at once" in said[kind]
     assert "and the interval excludes 0 at the 95% level" in said["significant"]
     assert "but the interval includes 0: of so few people chance alone" in said["unsure"]
     assert "That is no evidence of a difference above 0, under these assumptions." in said["none"]
     for text in said.values():
         assert "under these assumptions" in text
-        assert "declined means approved = 0" in text
+        assert "Declined means approved = 0" in text
         for word in ("unfair", "fair ", "discriminat", "guilty", "proves", "victim"):
             assert word not in text
 
@@ -142,7 +142,7 @@ def test_the_table_of_a_dossier_has_medians_and_labels(other):
     row = one_of_each(other)["significant"]
     found = other.dossier(row)
     head, salary, _, branch, decision = found.rows()
-    assert head == ("", f"row {row}", "counterfactual self", "control group", "test group")
+    assert head == ("", f"row {row}", "counterfactual", "control group", "test group")
     numbers = found.control.values(0)
     middle, ends = np.median(numbers), (min(numbers), max(numbers))
     assert salary[3] == f"{written(middle)} ({written(ends[0])} to {written(ends[1])})"
@@ -183,7 +183,9 @@ def test_ids_and_another_k(tables):
 
 def test_who_is_no_complainant_has_no_dossier(tables, plain):
     man = int(np.flatnonzero(tables[0]["gender"] == "Male")[0])
-    with pytest.raises(SituationError, match=f"row {man} is not a complainant: gender is Male"):
+    with pytest.raises(
+        SituationError, match=f"row {man} is not in the comparison group: gender is Male"
+    ):
         plain.dossier(man)
     for wrong in (-1, 1_500, "P1", 2.0, True):
         with pytest.raises(SituationError, match="give the position of a row, from 0 to 1499"):

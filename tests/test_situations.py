@@ -544,9 +544,9 @@ def test_a_wrong_model_of_the_decision_is_pointed_out():
         f"decides {apart} of 500 rows of the data otherwise than column 'hired'" in found.notes[0]
     )
     copied = cf.counterfactual_situation_test(data, as_men.assign(hired=data["hired"]), k=5, **PAY)
-    assert any("no complainant's decision differs" in note for note in copied.notes)
+    assert any("nobody's decision differs" in note for note in copied.notes)
     honest = cf.counterfactual_situation_test(data, as_men, k=5, **PAY)
-    assert not any("no complainant's decision differs" in note for note in honest.notes)
+    assert not any("nobody's decision differs" in note for note in honest.notes)
 
 
 # --- several attributes ---------------------------------------------------------------------------
@@ -825,7 +825,7 @@ def ask(data, **changed):
     ("changed", "error", "says"),
     [
         ({"k": 60}, SituationError, "k = 60 is larger than the control group can be: there are"),
-        ({"k": 30}, SituationError, "besides the complainant; ask for a smaller k"),
+        ({"k": 30}, SituationError, "besides the person; ask for a smaller k"),
         (
             {"k": 0},
             SituationError,
@@ -920,7 +920,7 @@ def test_people_without_a_group_are_left_aside():
         (
             lambda t: t.sort_values("pay").reset_index(drop=True),
             SituationError,
-            "no feature of the .* complainants goes along with itself",
+            "no feature of the .* people who are tested goes along with itself",
         ),
         (lambda t: t.drop(columns="pay"), ColumnNotFoundError, "counterfactuals: the data has no"),
         (lambda t: t.assign(hired=2), OutcomeError, "holds 2 in the counterfactual table"),

@@ -119,7 +119,7 @@ class CounterfactualFairnessQuestion(BaseModel):
         Do | None,
         _said(
             "a table of what is set, such as {race = 'White'} or {race = {Black = 'White'}}; "
-            "left out: people of the comparison group are told the reference group"
+            "left out: people of the comparison group are set to the reference group"
         ),
     ] = None
     draws: Annotated[Whole, _said("a whole number from 1 to 1000", ge=1, le=1000)] = 1
@@ -130,7 +130,7 @@ class CounterfactualFairnessQuestion(BaseModel):
 
 
 class SituationsQuestion(BaseModel):
-    """Are people like each complainant declined more often than like people of the other group?"""
+    """Are people like each one declined more often than like people of the other group?"""
 
     model_config = CLOSED
     ask: Literal["situations"] = "situations"

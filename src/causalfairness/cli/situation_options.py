@@ -46,7 +46,7 @@ def _output(text: str) -> Any:
     return typer.Option(help=text, rich_help_panel=o.OUTPUT, show_default=False)
 
 
-Comparison = Annotated[str, _role("Complainants: this group; one value per protected column.")]
+Comparison = Annotated[str, _role("Whose situation is tested; one value per protected column.")]
 Reference = Annotated[str | None, _role("Compared with this group. Left out: everyone else.")]
 Features = Annotated[list[str], _role("Columns that make people alike (repeated, or a,b).")]
 Decision = Annotated[str, _role("Column of decisions, with two values.")]
@@ -65,13 +65,11 @@ Do = Annotated[
 ]
 Centers = Annotated[
     bool,
-    _world("Count the complainant and the counterfactual self too.", "--include-centers"),
+    _world("Count the person and the counterfactual too.", "--include-centers"),
 ]
-Out = Annotated[
-    Path | None, _output("Write one row per complainant to this .csv or .parquet file.")
-]
+Out = Annotated[Path | None, _output("Write one row per person to this .csv or .parquet file.")]
 Person = Annotated[
-    str | None, _output("Show the evidence about this complainant: id, or row; for the first k.")
+    str | None, _output("Show the evidence about this person: id, or row; for the first k.")
 ]
 Report = Annotated[list[Path] | None, _output("Write that dossier: .html or .txt (repeatable).")]
 Plot = Annotated[list[Path] | None, _output("Draw that dossier: .svg, .png or .pdf (repeatable).")]

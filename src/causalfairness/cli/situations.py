@@ -28,7 +28,7 @@ from causalfairness.cli.writing import draw, say_written, write_frame
 
 TABLES = (".csv", ".parquet", ".pq")
 TEXTS = (".html", ".htm", ".txt")
-HELP = """Are people like each complainant declined more often than those they are compared with?
+HELP = """Are people like each one declined more often than those they are compared with?
 
 Examples:
 
@@ -43,9 +43,9 @@ Examples:
 --features salary,balance --decision approved
 --graph "gender -> {salary, balance}; salary -> balance" --do gender=Male
 
-A control group (the k complainants most like each one) is compared with a test group (the k \
-others most like them, or like their counterfactual self). Row i of --counterfactuals belongs to \
-row i of FILE. What is found is evidence under assumptions, not a verdict.
+A control group (the k people of the same group most like each one) is compared with a test \
+group (the k others most like them, or like their counterfactual). Row i of --counterfactuals \
+belongs to row i of FILE. What is found is evidence under assumptions, not a verdict.
 """
 
 
@@ -77,7 +77,7 @@ def situations(
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Are people like each complainant declined more often than those they are compared with?"""
+    """Are people like each one declined more often than those they are compared with?"""
     world = World(counterfactuals, graph, tuple(do or ()), include_centers, seed)
     goals = Goals(out, dossier, tuple(report or ()), tuple(plot or ()), as_json)
     words = Words(

@@ -193,8 +193,8 @@ def _scaled(
             values *= shares[columns]
     if any(np.isinf(values).any() for values in found):
         raise NeighborError(
-            "some numbers are too many ranges apart to be told in floating point; expected ranges "
-            "of the size that numbers differ by"
+            "some numbers are too many ranges apart for floating point; expected "
+            "ranges of the size that numbers differ by"
         )
     return found
 

@@ -1,6 +1,6 @@
-"""What is the evidence about one complainant, laid out so that it can be followed?
+"""What is the evidence about one person, laid out so that it can be followed?
 
-The person, the counterfactual self where there is one, and the two groups side by side: what they
+The person, the counterfactual where there is one, and the two groups side by side: what they
 are like, what was decided about them, and which differences fit. It says what was found, never what
 to conclude: "evidence of a difference above tau, under these assumptions".
 """
@@ -37,7 +37,7 @@ class Peer:
     """
 
     name: str
-    distance: float | None  # None for the complainant and their counterfactual self
+    distance: float | None  # None for the person and their counterfactual
     declined: bool | None  # None where it is not known
     values: tuple[Value, ...]  # one per feature
 
@@ -70,7 +70,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Finding:
-    """What do the two groups say about one complainant? NaN where a group is empty."""
+    """What do the two groups say about one person? NaN where a group is empty."""
 
     control_rate: float
     test_rate: float
@@ -85,10 +85,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Dossier:
-    """What is the evidence about one complainant? Print it, or write `to_html()` into a file.
+    """What is the evidence about one person? Print it, or write `to_html()` into a file.
 
     `plain` is the group that plain situation testing would compare with: people of the other
-    group who are most like the complainant as they are. None where that is the test group.
+    group who are most like the person as they are. None where that is the test group.
 
     >>> import causalfairness as cf
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
@@ -114,7 +114,7 @@ class Dossier:
     test: Group
     plain: Group | None
     finding: Finding
-    tests: int  # complainants that were tested at once
+    tests: int  # people who were tested at once
     tau: float
     level: float
     interval: str
@@ -126,7 +126,7 @@ class Dossier:
         return tuple(_sentences(self))
 
     def rows(self) -> list[tuple[str, ...]]:
-        """What do the person, the other self and the groups have? Lines of text, headings first."""
+        """What do person, counterfactual and groups have? Lines of text, headings first."""
         other = [] if self.otherwise is None else [self.otherwise]
         heads = ["", self.person, *(peer.name for peer in other), "control group", "test group"]
         lines: list[tuple[str, ...]] = [tuple(heads)]
@@ -150,7 +150,7 @@ class Dossier:
         return "\n".join(
             [
                 f"Dossier of {self.person}: {self.method}, k = {self.k}",
-                f"Complainants are {self.complaining}; declined means {self.means_declined}.",
+                f"Comparison group: {self.complaining}. Declined means {self.means_declined}.",
                 "",
                 as_text(lines, words=words),
                 "Of numbers in a group: the median (smallest to largest).",
@@ -171,7 +171,7 @@ class Dossier:
 
 
 def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
-    """What is the evidence about the complainant at this place, for this one of the ks?"""
+    """What is the evidence about the person at this place, for this one of the ks?"""
     who, k = test.situations, test.ks[at]
     row = int(who.complainants[place])
     people = _People(test, [who.rows.read(name) for name in who.features])
@@ -221,7 +221,7 @@ class _People:
             return None
         columns = [selves.rows.read(name) for name in self.test.situations.features]
         declined = None if selves.negative is None else bool(selves.negative[row])
-        return Peer("counterfactual self", None, declined, tuple(value_of(c, row) for c in columns))
+        return Peer("counterfactual", None, declined, tuple(value_of(c, row) for c in columns))
 
     def groups(self, place: int, k: int) -> tuple[Group, Group]:
         """The control group and the test group, with their centers where these count."""
@@ -231,11 +231,11 @@ class _People:
         tested = self.members(*self.test.test.members(place, k))
         otherwise = self.other_self(row)
         if self.test.include_centers and otherwise is not None:
-            own = f"the complainant and {_about(control, who.complaining, 'them')}"
-            other = f"the counterfactual self and {_about(tested, who.compared, 'it')}"
+            own = f"the person and {_about(control, who.complaining, 'them')}"
+            other = f"the counterfactual and {_about(tested, who.compared, 'it')}"
             control, tested = (self.peer(row, None), *control), (otherwise, *tested)
         else:
-            like = "them" if otherwise is None else "their counterfactual self"
+            like = "them" if otherwise is None else "their counterfactual"
             own = _about(control, who.complaining, "them")
             other = _about(tested, who.compared, like)
         return Group("control group", own, control), Group("test group", other, tested)
@@ -320,13 +320,13 @@ def _sentences(found: Dossier) -> list[str]:
         f"The difference is {said.delta:+.3f}. Differences from {said.low:+.3f} to "
         f"{said.high:+.3f} fit these counts (interval: {found.interval}).",
         _conclusion(found),
-        f"This is one of {found.tests:,} complainants who were tested at once: p is "
+        f"This is one of {found.tests:,} people who were tested at once: p is "
         f"{format_p_value(said.p_value)} alone, and {format_p_value(said.p_adjusted)} adjusted for "
         "their number.",
     ]
     if found.otherwise is not None and found.otherwise.declined is not None:
         fact, other = decided(found.fact.declined), decided(found.otherwise.declined)
-        lines.append(f"The complainant was {fact}; the counterfactual self is {other}.")
+        lines.append(f"This person was {fact}; the counterfactual is {other}.")
     if found.plain is not None and len(found.plain):
         lines.append(
             f"Of {found.plain.about}, {found.plain.declined} were declined: this is whom plain "

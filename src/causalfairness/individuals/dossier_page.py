@@ -108,7 +108,7 @@ def body(found: Dossier) -> str:
     """What stands on the page?"""
     sentences = found.sentences()
     about = (
-        f"Complainants are {_text(found.complaining)}. Declined means "
+        f"Comparison group: {_text(found.complaining)}. Declined means "
         f"{_text(found.means_declined)}. Groups of {found.k}."
     )
     return "\n".join(
@@ -155,8 +155,8 @@ def _legend(found: Dossier) -> str:
         f'<span class="{kind}">●</span> {_text(group.name)}: {_text(group.about)}'
         for kind, group in zip(KINDS, _groups(found), strict=False)
     ]
-    dashed = "the complainant" + (
-        ", in the test group the counterfactual self" if found.otherwise is not None else ""
+    dashed = "the person" + (
+        ", in the test group the counterfactual" if found.otherwise is not None else ""
     )
     lines.append(
         f"Filled: declined; open: not declined. Dashed line: {dashed}. People in one place are "

@@ -38,7 +38,7 @@ class Lane:
 
     group: str
     marks: tuple[Mark, ...]
-    center: float | None  # the complainant, or the counterfactual self
+    center: float | None  # the person, or the counterfactual
     center_name: str
     missing: int = 0
 

@@ -7,7 +7,7 @@ people should be compared:
   so that the two worlds are measured in different units;
 * distances are (categories that differ + sum |z - z'|) / features, compared as floating-point
   numbers; ties go to the larger row number;
-* the control group are the k + 1 nearest protected rows without the complainant, who may have
+* the control group are the k + 1 nearest protected rows without the person, who may have
   been pushed out by exact copies, in which case k + 1 rows stay;
 * evidence is round(delta, 3) > tau, significant round(delta - 1.645 se, 3) > tau; a standard error
   of zero counts as significant.
@@ -158,7 +158,7 @@ def published_situation_test(
 
 
 def _control(place: Neighborhood, k: int) -> PeerGroups:
-    """The k + 1 nearest protected rows, of which the complainant is then no member."""
+    """The k + 1 nearest protected rows, of which the person is then no member."""
     people = place.points.take(place.complainants)
     near = place.peers(people, people, place.complainants, k + 1, None)
     own = near.rows == place.complainants[:, None]

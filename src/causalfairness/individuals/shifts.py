@@ -167,7 +167,7 @@ class CounterfactualFairness:
         return self._of(self.groups.index(wanted))
 
     def table(self, level: float = 0.95) -> EffectTable:
-        """What is the mean shift of each group whose people are told another value?"""
+        """What is the mean shift of each group whose people are set to another value?"""
         effects = [found.shift for found in self._told()]
         return EffectTable(tuple(effects), level=level)
 
@@ -247,7 +247,7 @@ class CounterfactualFairness:
         return lines
 
     def _told(self) -> list[GroupShift]:
-        """The groups of which somebody is told another value; all, if nobody is."""
+        """The groups of which somebody is set to another value; all, if nobody is."""
         every = list(self)
         return [found for found in every if found.changed] or every
 
@@ -306,8 +306,8 @@ def _sentence(found: GroupShift, told: tuple[str, ...], level: float) -> str:
     percent = f"{100 * level:.6g}% level"
     if found.shift.basis.unit == "rows":
         percent += ", over people, with the mechanisms taken as given"
-    who = f"{found.name} ({found.changed:,} of {found.people:,} people told another "
-    who += f"{' and '.join(told)})"
+    who = f"{found.name} ({found.changed:,} of {found.people:,} people, had they been of "
+    who += f"another {' and '.join(told)})"
     if found.shift.value == 0 and found.shift.standard_error == 0:
         return f"{who}: nobody's prediction would have been another: nothing that it uses changes."
     if low <= 0 <= high:

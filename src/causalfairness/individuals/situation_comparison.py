@@ -2,7 +2,7 @@
 
 Situation testing, its counterfactual sister and counterfactual fairness (the case k = 0: declined
 in fact, not in the other world) find different people. Of tests about different attributes, those
-found by all are cases of multiple discrimination. An intersectional test, whose complainants have
+found by all are cases of multiple discrimination. An intersectional test, whose people have
 all the attributes at once, is another question and another test.
 """
 
@@ -31,8 +31,8 @@ FLIPPED = "counterfactual fairness"
 class SituationComparison:
     """Who is found by which test?
 
-    `rows` are all complainants, as positions in the data, and `found` has a truth for each of them
-    and each test; who is no complainant of a test is not found by it.
+    `rows` are all who were tested, as positions in the data, and `found` has a truth for each of
+    them and each test; who is not tested by a test is not found by it.
 
     >>> found = np.array([[True, True], [True, False]])
     >>> both = SituationComparison(("one", "two"), np.array([3, 8]), found, 15, "evidence")

@@ -1,7 +1,7 @@
 """Do two groups of people differ in their decisions by more than tau, and by more than chance?
 
     p_c, p_t      shares of negative decisions in the control and in the test group
-    delta         p_c - p_t: positive where people like the complainant fare worse
+    delta         p_c - p_t: positive where people like the person fare worse
     evidence      delta > tau
     significant   evidence, and the lower end of the interval is above tau
 
@@ -81,7 +81,7 @@ class Evidence:
     found: Truths
     significant: Truths
     p_value: Array
-    p_adjusted: Array  # over the complainants, for each k
+    p_adjusted: Array  # over the people, for each k
     error: float  # 1 - level
 
     @property
@@ -91,7 +91,7 @@ class Evidence:
 
     @property
     def discoveries(self) -> Truths:
-        """Which differences stand after adjustment for the number of complainants?"""
+        """Which differences stand after adjustment for the number of people?"""
         adjusted = np.where(np.isnan(self.p_adjusted), 1.0, self.p_adjusted)
         return np.asarray(self.found & (adjusted <= self.error))
 
@@ -206,7 +206,7 @@ def interval_rule(
 
 
 def adjusted(p_value: Array) -> Array:
-    """Which p-values allow for the number of complainants? Benjamini-Hochberg, for each k."""
+    """Which p-values allow for the number of people? Benjamini-Hochberg, for each k."""
     result = np.full_like(p_value, np.nan)
     for at in range(p_value.shape[1]):
         known = ~np.isnan(p_value[:, at])

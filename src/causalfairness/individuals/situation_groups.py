@@ -1,7 +1,7 @@
-"""Who are a complainant's control group and test group? (methods §8)
+"""Who are a person's control group and test group? (methods §8)
 
-    control   the k people nearest to the complainant among the complainants, without themselves
-    test      the k people nearest to the complainant, or to their counterfactual self, among the
+    control   the k people nearest to the person among the comparison group, without themselves
+    test      the k people nearest to the person, or to their counterfactual, among the
               others
 
 One search serves all k: the groups of a smaller k are the first members of those of a larger one.
@@ -27,7 +27,7 @@ SAME = 0.5e-9  # distances are rounded to 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PeerGroups:
-    """Who is near each complainant, nearest first? Rows of the data, -1 for nobody.
+    """Who is near each person, nearest first? Rows of the data, -1 for nobody.
 
     A group of k are the first `k + beyond` that are somebody.
 
@@ -41,7 +41,7 @@ class PeerGroups:
     beyond: int = 0
 
     def members(self, place: int, k: int) -> tuple[Positions, Array]:
-        """Who is in the group of one complainant, and how far away?"""
+        """Who is in the group of one person, and how far away?"""
         rows, distances = self.rows[place, : k + self.beyond], self.distances[place]
         return rows[rows != NOBODY], distances[: k + self.beyond][rows != NOBODY]
 
@@ -81,7 +81,7 @@ class Neighborhood:
     workers: int = 1
 
     def control(self, k: int) -> PeerGroups:
-        """Which k others of their own group is each complainant most like?"""
+        """Which k others of their own group is each person most like?"""
         people = self.points.take(self.complainants)
         return self.peers(people, people, self.complainants, k + 1, np.arange(len(people)))
 

@@ -1,4 +1,4 @@
-"""What did situation testing find, for everyone and for each complainant?
+"""What did situation testing find, for everyone and for each person?
 
 The result knows its people, their groups and its rule; every number is worked out from these.
 """
@@ -36,9 +36,9 @@ NO_WIDTH = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SituationTest:
-    """Are people like each complainant declined more often than those they are compared with?
+    """Are people like each one declined more often than those they are compared with?
 
-    `summary()` counts complainants for each k, `table()` has one row for each of them, and
+    `summary()` counts people for each k, `table()` has one row for each of them, and
     `dossier(row)` lays out one. `flipped` says who is declined in fact and would not have been in
     the other world: counterfactual fairness, the case k = 0.
 
@@ -118,9 +118,9 @@ class SituationTest:
         return (*self.reported, said) if flat else self.reported
 
     def table(self, *, neighbors: bool = False) -> SituationTable:
-        """What was found for each complainant and k? `neighbors` adds their groups' rows.
+        """What was found for each person and k? `neighbors` adds their groups' rows.
 
-        `row` is the position of the complainant in the data, from 0, `delta` the share of negative
+        `row` is the position of the person in the data, from 0, `delta` the share of negative
         decisions in the control group minus that in the test group.
         """
         people, said = self.situations.complainants, self.evidence
@@ -146,13 +146,13 @@ class SituationTest:
             "positive": self.positive.found,
             "positive_significant": self.positive.significant,
         }.items():
-            columns[name] = values.T.reshape(-1)  # all complainants of the first k, then the next
+            columns[name] = values.T.reshape(-1)  # everybody for the first k, then the next
         if self.flipped is not None:
             columns["flipped"] = np.tile(self.flipped, len(self.ks))
         return SituationTable(columns | (self._neighbors() if neighbors else {}))
 
     def summary(self) -> SituationSummary:
-        """How many complainants were found, for each k?"""
+        """How many people were found, for each k?"""
         return SituationSummary(tuple(self._line(at) for at in range(len(self.ks))))
 
     def sentences(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class SituationTest:
         return tuple(_sentences(self, self.summary()))
 
     def dossier(self, person: Any, *, k: int | None = None) -> Dossier:
-        """What is the evidence about one complainant? By row position, or by id where there are.
+        """What is the evidence about one person? By row position, or by id where there are.
 
         >>> import causalfairness as cf
         >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
@@ -236,12 +236,12 @@ class SituationTest:
 def _sentences(test: SituationTest, found: SituationSummary) -> Iterator[str]:
     """Counts, never a verdict: what stands against chance, and what the mirror image shows."""
     tau, level = test.rule.tau, f"{100 * test.rule.level:.6g}%"
-    people = f"{len(test.situations.complainants):,} complainants"
+    people = f"{len(test.situations.complainants):,} people"
     at = ", ".join(f"{line.evidence:,} ({line.share:.1%}) at k = {line.k}" for line in found)
     yield (
         f"There is evidence of a difference above {tau:g}, under these assumptions, for so many of "
-        f"{people}: {at}. People like them are declined more often than those they are compared "
-        "with."
+        f"{people} of the comparison group: {at}. People like them are declined more often than "
+        "those they are compared with."
     )
     yield (
         f"Significant at the {level} level: {_each(line.significant for line in found)}. Standing "

@@ -1,7 +1,7 @@
-"""Who complains, whom may they be compared with, and what was decided about them?
+"""Who is tested, whom may they be compared with, and what was decided about them?
 
-Complainants are the rows of the comparison group. Their control group is looked for among them,
-their test group among the rows of the reference group (or everyone else). A decision is negative
+Tested are the rows of the comparison group. Their control group is looked for among them, their
+test group among the rows of the reference group (or everyone else). A decision is negative
 where it is not the favorable one. Rows of other groups, and those whose protected attribute is
 missing, are left aside; ranges of features are those of the whole table all the same.
 """
@@ -56,7 +56,7 @@ class Situations:
 
     @property
     def complaining(self) -> str:
-        """What are the complainants called?"""
+        """What are the people of the comparison group called?"""
         return _people(self.roles.protected_columns, self.roles.comparison)
 
     @property
@@ -76,15 +76,15 @@ class Situations:
         return f"{self.ids.name} {spelled(value_of(self.ids, row))}"
 
     def find(self, key: Any) -> int:
-        """Which complainant is meant, counted among the complainants?"""
+        """Which person is meant, counted among those of the comparison group?"""
         row = self._row(key)
         place = int(np.searchsorted(self.complainants, row))
         if place < len(self.complainants) and self.complainants[place] == row:
             return place
         raise SituationError(
-            f"{self.called(row)} is not a complainant: {self.attribute} is "
+            f"{self.called(row)} is not in the comparison group: {self.attribute} is "
             f"{shown(value_of(self.rows.read(name), row) for name in self.roles.protected_columns)}"
-            f"; complainants are {self.complaining}"
+            f"; that group are {self.complaining}"
         )
 
     def _row(self, key: Any) -> int:
@@ -114,7 +114,7 @@ def read_situations(
     favorable: Any,
     ids: str | None,
 ) -> Situations:
-    """Who complains, and whom may they be compared with?
+    """Who is tested, and whom may they be compared with?
 
     >>> import pyarrow as pa
     >>> data = pa.table({"sex": ["F", "M", "F"], "pay": [1, 2, 3], "hired": [0, 1, 1]})

@@ -1,4 +1,4 @@
-"""What would each complainant be like, had they been of the other group? Their counterfactual self.
+"""What would each person be like, had they been of the other group? Their counterfactual.
 
 Row i of the counterfactual table belongs to row i of the data. Where `ids` names people in both
 tables this is checked; without, a table whose features have nothing to do with those of the same
@@ -31,7 +31,7 @@ TABLE = "the counterfactual table holds what each person would have been in the 
 ASKED = "counterfactual decisions are those of the model that was given"
 STAYS = "features that are not in the graph do not change: {}"
 SAME = (
-    "no complainant's decision differs in the counterfactual table, though features do: if "
+    "nobody's decision differs in the counterfactual table, though features do: if "
     "decisions were copied from the data, give predict="
 )
 
@@ -104,7 +104,7 @@ def check_order(found: Situations, facts: Points, otherwise: Points) -> None:
     largest = max(known)
     if largest < LOOSE and largest * np.sqrt(len(here)) < CHANCE:
         raise SituationError(
-            f"no feature of the {len(here):,} complainants goes along with itself in the "
+            f"no feature of the {len(here):,} people who are tested goes along with itself in the "
             f"counterfactual table (largest correlation {largest:.2f}), so its rows seem to be in "
             "another order; put them in the order of the data, or name people with ids="
         )
@@ -131,7 +131,7 @@ def _reference(found: Situations) -> dict[str, Any]:
         if len(present) != 1:
             raise InterventionError(
                 f"everyone else is {len(present)} groups, so it is not clear to which of them the "
-                "complainants would have belonged; say with do= what is set, such as "
+                "comparison group would have belonged; say with do= what is set, such as "
                 f"{{{columns[0]!r}: {present[0][0]!r}}}, or name the reference group"
             )
         wanted = present[0]

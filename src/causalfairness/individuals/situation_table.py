@@ -1,4 +1,4 @@
-"""How are the answers about many complainants shown? One row each, and one line for them all."""
+"""How are the answers about many people shown? One row each, and one line for them all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from causalfairness.effects.column_table import ColumnTable, plain
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text, format_p_value
 
-HEADINGS = ("complainant", "k", "control", "test", "delta", "low", "high", "p", "p (adjusted)")
+HEADINGS = ("person", "k", "control", "test", "delta", "low", "high", "p", "p (adjusted)")
 
 
 class SituationTable(ColumnTable):
-    """What was found for each complainant? One row per complainant and k; columns by name.
+    """What was found for each person? One row per person and k; columns by name.
 
     Printed, it shows those with the largest difference; in plain data, None stands where a group is
     empty.
@@ -30,11 +30,11 @@ class SituationTable(ColumnTable):
     others = "with smaller differences"
 
     def order(self) -> NDArray[np.int64]:
-        """Which complainants are printed first?"""
+        """Which people are printed first?"""
         return np.argsort(-np.nan_to_num(self["delta"], nan=-np.inf), kind="stable")
 
     def line(self, at: int) -> tuple[str, ...]:
-        """What is printed of this complainant?"""
+        """What is printed of this person?"""
         who = self["id"] if "id" in self.columns else self["row"]
         rates = (f"{self[name][at]:.3f}" for name in ("control_rate", "test_rate"))
         signed = (f"{self[name][at]:+.3f}" for name in ("delta", "low", "high"))
@@ -44,11 +44,11 @@ class SituationTable(ColumnTable):
 
 @dataclass(frozen=True)
 class SituationCounts:
-    """How many complainants were found, for one k?
+    """How many people were found, for one k?
 
     `evidence` counts differences above tau, `significant` those whose interval lies above tau,
     `discoveries` those that stand after Benjamini-Hochberg adjustment; `positive` and the two that
-    follow are the mirror image, differences below -tau. `no_verdict` counts complainants with an
+    follow are the mirror image, differences below -tau. `no_verdict` counts people with an
     empty group, `tied` those whose groups end between people who are equally near, `flipped` those
     declined in fact and not in the other world (None where that is not known).
 
@@ -60,7 +60,7 @@ class SituationCounts:
     complainants: int
     no_verdict: int
     evidence: int
-    share: float  # of all complainants
+    share: float  # of all who were tested
     significant: int
     discoveries: int
     positive: int
@@ -72,12 +72,12 @@ class SituationCounts:
 
 @dataclass(frozen=True)
 class SituationSummary:
-    """How many complainants were found? One line for each k; `summary[15]` is that of k = 15.
+    """How many people were found? One line for each k; `summary[15]` is that of k = 15.
 
     >>> line = SituationCounts(15, 1712, 0, 54, 0.0315, 44, 40, 3, 1, 0, 12, None)
     >>> print(SituationSummary((line,)))
-      k  complainants  evidence  share  significant  discoveries  positive  no verdict
-     15         1,712        54   3.1%           44           40         3           0
+      k  people  evidence  share  significant  discoveries  positive  no verdict
+     15   1,712        54   3.1%           44           40         3           0
     """
 
     lines: tuple[SituationCounts, ...]
@@ -122,7 +122,7 @@ class SituationSummary:
     def cells(self) -> list[tuple[str, ...]]:
         """What is printed? Lines of text, the first of which holds the headings."""
         names = ("evidence", "share", "significant", "discoveries", "positive", "no verdict")
-        cells: list[tuple[str, ...]] = [("  k", "complainants", *names)]
+        cells: list[tuple[str, ...]] = [("  k", "people", *names)]
         for line in self.lines:
             counts = (line.significant, line.discoveries, line.positive, line.no_verdict)
             cells.append(

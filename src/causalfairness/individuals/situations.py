@@ -1,10 +1,10 @@
 """Are people like this one declined more often than people of the other group who are like them?
 
-For a complainant c with features x (methods §8):
+For a person c of the comparison group with features x (methods §8):
 
     control group   the k rows nearest to x among the protected rows, c left out
     test group      the k rows nearest to x among the other rows (situation testing), or nearest
-                    to c's counterfactual self (counterfactual situation testing)
+                    to c's counterfactual (counterfactual situation testing)
     delta           share of negative decisions in the control group minus that in the test group
 
 A positive delta says that people like c fare worse than those they are compared with. Distances
@@ -44,7 +44,7 @@ from causalfairness.scm import StructuralCausalModel
 MakeDistance = Callable[[Points], Distance]
 ALIKE = "people who are alike in the features are alike in all that the decision may rest on"
 DRAWN = (
-    "decisions in a group are like independent draws; complainants share neighbors, so their tests "
+    "decisions in a group are like independent draws; people share neighbors, so their tests "
     "are not independent of each other"
 )
 
@@ -69,9 +69,9 @@ def situation_test(
     ids: str | None = None,
     workers: int = 1,
 ) -> SituationTest:
-    """Are people like each complainant declined more often than like people of the other group?
+    """Are people like each one declined more often than like people of the other group?
 
-    Complainants are the rows of `comparison`; they are compared with those of `reference`, or with
+    Tested are the rows of `comparison`; they are compared with those of `reference`, or with
     everyone else. For an intersection, `protected` lists several columns and groups are tuples.
     Evidence is a difference above `tau`; it is significant if the `interval` lies above `tau`
     too. `k` may be a list. `distance` makes a distance of the points in the data; `weights` weigh
@@ -127,12 +127,12 @@ def counterfactual_situation_test(
     workers: int = 1,
     seed: int = 0,
 ) -> SituationTest:
-    """Are people like each complainant declined more often than people like their other self?
+    """Are people like each one declined more often than people like their counterfactual?
 
     `counterfactuals` is a table whose row i is row i of the data in the other world, or a
     structural causal model, which then makes that table under `do` (left out: everyone of the
-    reference group). `include_centers` adds the complainant to the control group and the
-    counterfactual self to the test group, with the decision of the counterfactual table, or of
+    reference group). `include_centers` adds the person to the control group and the
+    counterfactual to the test group, with the decision of the counterfactual table, or of
     `predict`, a model or a function of a frame that answers with decisions. `ids` is then in both
     tables. The rest is as in `situation_test`.
 
@@ -180,7 +180,7 @@ def _tested(situations: Situations, selves: Selves | None, settings: Settings) -
     ks = checked_ks(settings.k, situations)
     tables = [situations.rows] if selves is None else [situations.rows, selves.rows]
     order, points = read_points(tables, situations.features)
-    facts, centers = points[0], points[-1]  # the same, unless there are counterfactual selves
+    facts, centers = points[0], points[-1]  # the same, unless there are counterfactuals
     if selves is not None and not selves.aligned:
         check_order(situations, facts, centers)
     place = Neighborhood(
@@ -226,7 +226,7 @@ def checked_ks(k: int | Sequence[int], situations: Situations) -> tuple[int, ...
         if max(ks) > people:
             raise SituationError(
                 f"k = {max(ks)} is larger than the {role} group can be: there are {people:,} "
-                f"{name}{' besides the complainant' if role == 'control' else ''}; ask for a "
+                f"{name}{' besides the person' if role == 'control' else ''}; ask for a "
                 "smaller k"
             )
     return tuple(int(n) for n in ks)
@@ -247,10 +247,10 @@ def read_selves(
 
 
 def check_centers(situations: Situations, selves: Selves, include_centers: bool) -> None:
-    """Is it known what would have been decided about counterfactual selves, where they count?"""
+    """Is it known what would have been decided about counterfactuals, where they count?"""
     if include_centers and selves.negative is None:
         raise SituationError(
-            "include_centers needs the decision about each counterfactual self; add column "
+            "include_centers needs the decision about each counterfactual; add column "
             f"{situations.decision!r} to the counterfactual table, or to the graph, or give "
             "predict=, the model that decides"
         )

@@ -1,4 +1,4 @@
-"""Where do a complainant, the counterfactual self and the people they are compared with stand?
+"""Where do a person, the counterfactual and the people they are compared with stand?
 
 One strip per feature, one lane per group: the control group, the test group, and for a
 counterfactual test the group that plain situation testing would compare with. A dot is a person,
@@ -45,7 +45,7 @@ def dossier(
     theme: Theme = LIGHT,
     caption: bool = False,
 ) -> Axes:
-    """Where do the people stand whom a complainant is compared with, feature by feature?
+    """Where do the people stand whom a person is compared with, feature by feature?
 
     `features` picks some of them, and their order.
 
@@ -196,9 +196,9 @@ def _title(found: Dossier) -> str:
 
 
 def _note(found: Dossier) -> str:
-    center = "the complainant"
+    center = "the person"
     if found.otherwise is not None:
-        center += ", in the test group the counterfactual self"
+        center += ", in the test group the counterfactual"
     said = found.finding
     between = f"{said.low:+.2f} to {said.high:+.2f}"
     return (

@@ -1,4 +1,4 @@
-"""How are a group's predictions spread, in fact and had its people been told another group?
+"""How are a group's predictions spread, in fact and had its people been of another group?
 
 Two densities over one axis: filled in fact, an outline in the other world. Lines mark the means;
 their distance is the mean shift.
@@ -40,7 +40,7 @@ def two_worlds(
     theme: Theme = LIGHT,
     caption: bool = False,
 ) -> Axes:
-    """How would a group's predictions be spread, had its people been told another group?
+    """How would a group's predictions be spread, had its people been of another group?
 
     >>> from matplotlib.figure import Figure
     >>> import causalfairness as cf
@@ -94,7 +94,7 @@ def two_worlds_caption(found: CounterfactualFairness, group: Any) -> str:
     return (
         f"Predictions for the {of_group.people:,} people of {brief(of_group.name)}: "
         f"{of_group.fact:.3f} on average in fact, and {of_group.otherwise:.3f} had "
-        f"{of_group.changed:,} of them been told another {' and '.join(found.told)}; a shift of "
+        f"{of_group.changed:,} of them been of another {' and '.join(found.told)}; a shift of "
         f"{of_group.shift.value:+.3f} ({percentage(LEVEL)} interval {low:+.3f} to {high:+.3f})."
     )
 
@@ -121,7 +121,7 @@ def _mark(ax: Axes, found: GroupShift, top: float, theme: Theme) -> None:
 def _note(found: GroupShift, told: tuple[str, ...]) -> str:
     low, high = found.shift.interval(LEVEL)
     return (
-        f"{found.changed:,} of {found.people:,} people told another {' and '.join(told)}. Mean "
+        f"{found.changed:,} of {found.people:,} people change {' and '.join(told)}. Mean "
         f"shift {found.shift.value:+.3f} ({low:+.3f} to {high:+.3f}); half of all shifts lie "
         f"between {found.quantiles[1]:+.3f} and {found.quantiles[3]:+.3f}."
     )

@@ -1,4 +1,4 @@
-"""Is this person treated differently? Counterfactual shifts, and situations of complainants.
+"""Is this person treated differently? Counterfactual shifts, and situation tests.
 
 Whatever lists people leaves out those in groups of fewer than `settings.smallest`: a row about so
 few says too much about each of them. They are counted.
@@ -32,8 +32,8 @@ from causalfairness.tables.frames import frame_rows
 POINTS = 64  # at which densities are kept
 BINS = 20  # of the histogram of shifts
 COLUMN_MODEL = (
-    "the model itself is not at hand: what it would have said in the other world is told by a "
-    "mechanism that was fitted to its column {column!r}"
+    "the model itself is not at hand: what it would have said in the other world follows from "
+    "a mechanism that was fitted to its column {column!r}"
 )
 ONLY_THESE = "only people of the two groups are asked about, not those of other combinations"
 
@@ -81,7 +81,7 @@ def shifts(
 
 
 def situations(study: Study, question: SituationsQuestion, model: StandardFairnessModel) -> Answer:
-    """Are people like each complainant declined more often than like people of the other group?"""
+    """Are people like each one declined more often than like people of the other group?"""
     data, decision, favorable = _decisions(study, question, model)
     features = question.features or (*model.confounders, *model.mediators)
     if not features:
@@ -129,7 +129,7 @@ def _told(study: Study, question: Any, model: StandardFairnessModel) -> Any:
     if model.comparison is None or model.reference is None:
         raise InterventionError(
             "the other group must be a single one; name both reference and comparison, or say "
-            "with do what everyone is told"
+            "with do what is set for everyone"
         )
     if isinstance(model.protected, str):
         return {model.protected: {model.comparison: model.reference}}
