@@ -209,7 +209,7 @@ def test_world_means_are_found_by_what_each_path_is_told():
 )
 def test_a_world_that_does_not_exist_is_refused_with_those_that_do(world):
     means = world_means(np.zeros((2, 2, 3)))
-    said = r"direct path is told \(0 or 1\).*among whom \(0, 1 or 'everyone'\); found "
+    said = r"direct path \(0 or 1\).*among whom \(0, 1 or 'everyone'\); found "
     with pytest.raises(KeyError, match=said):
         means[world]
     with pytest.raises(KeyError, match=said):

@@ -80,8 +80,8 @@ def _experimental_spurious(a: Literal[0, 1]) -> Contrast:
 
 CONTRASTS: Mapping[str, Contrast] = MappingProxyType(
     {
-        "spurious_01": Contrast(_change((0, 0, 1), (0, 0, 0)), "confounders 0 to 1, told 0"),
-        "spurious_10": Contrast(_change((1, 1, 0), (1, 1, 1)), "confounders 1 to 0, told 1"),
+        "spurious_01": Contrast(_change((0, 0, 1), (0, 0, 0)), "confounders 0 to 1, paths as in 0"),
+        "spurious_10": Contrast(_change((1, 1, 0), (1, 1, 1)), "confounders 1 to 0, paths as in 1"),
         **_given(0),
         **_given(1),
         "total_effect": Contrast(_change((1, 1, "everyone"), (0, 0, "everyone")), "TE, everyone"),
@@ -115,7 +115,7 @@ PARTS: Mapping[Convention, Mapping[str, Contrast]] = MappingProxyType(
         "symmetric": {
             "direct": _among_1["direct_symmetric_given_1"],
             "indirect": _among_1["indirect_symmetric_given_1"],
-            "spurious": Contrast(_change((0, 0, 1), (0, 0, 0)), "confounders 0 to 1, told 0"),
+            "spurious": CONTRASTS["spurious_01"],
         },
     }
 )

@@ -1,8 +1,8 @@
-"""What would the mean outcome be, if each path were told another group?
+"""What would the mean outcome be, if each path took the value of another group?
 
     mu[i, j, k] = E[ Y_{A=i, M_{A=j}} | A = k ]
 
-is the mean outcome of group k when the direct path is told i and the mediators are told j; 0 is
+is the mean outcome of group k when the direct path takes i and the mediators take j; 0 is
 the reference group, 1 the comparison group, and k may be "everyone", both groups pooled. Every
 group question is a signed sum of these twelve numbers (methods §2), so an estimator's only job
 is to produce them.
@@ -83,7 +83,7 @@ class WorldMeans:
             f"  mu[{i}, {j}, {k}] = {self[i, j, k].value:.4f} ± {self[i, j, k].standard_error:.4f}"
             for i, j, k in ALL_WORLDS
         ]
-        return "\n".join(["mu[direct path told, mediators told, among]", *rows])
+        return "\n".join(["mu[direct path, mediators, among]", *rows])
 
     __repr__ = __str__
 
@@ -143,8 +143,8 @@ def _place(world: World) -> tuple[int, int, int]:
     """Where does a world's mean stand?"""
     if world not in ALL_WORLDS:
         raise KeyError(
-            "a world is three things: what the direct path is told (0 or 1), what the mediators "
-            f"are told (0 or 1), and among whom (0, 1 or 'everyone'); found {world!r}"
+            "a world is three things: the group of the direct path (0 or 1), that of the mediators "
+            f"(0 or 1), and among whom (0, 1 or 'everyone'); found {world!r}"
         )
     i, j, k = world
     return int(i), int(j), EVERYONE if k == "everyone" else int(k)

@@ -27,7 +27,7 @@ NOTES = {
 WALKS = {
     "sequential": "one path after the other, starting from the reference group as it is: direct, "
     "then mediators, then confounders",
-    "symmetric": "each path is told the other group both ways and averaged, among the comparison "
+    "symmetric": "each path takes the other group in both orders, averaged, among the comparison "
     "group",
 }
 

@@ -177,7 +177,8 @@ def _meaning(text: str, groups: dict[str, str]) -> str:
     def named(found: re.Match[str]) -> str:
         if found[1]:
             return f"from {groups[TOLD[found[1]]]} to {groups[TOLD[found[2]]]}"
-        return f"{found[3]} {groups[TOLD[found[4]]]}"
+        how = "paths as in" if found[3] == "told" else found[3]  # records of 0.1 say told
+        return f"{how} {groups[TOLD[found[4]]]}"
 
     head, comma, rest = text.partition(", ")
     return opening(GROUP.sub(named, SHORT.get(head, head) + comma + rest))
