@@ -85,7 +85,7 @@ def test_every_question_is_listed_with_its_verdict(printed, record):
     text = " ".join(printed.split())
     for answer in record["answers"]:
         about = answer["title"].removesuffix(": African-American against Caucasian")
-        assert f"{answer['verdict'] or 'told'} {about} {answer['sentences'][0]}" in text
+        assert f"{answer['verdict'] or 'reported'} {about} {answer['sentences'][0]}" in text
     assert "under these assumptions: violated" in text
 
 

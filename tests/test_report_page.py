@@ -131,7 +131,7 @@ def test_a_page_without_anything_is_a_page():
 
 def test_the_number_of_verdicts_stands_at_the_top(page):
     assert re.search(r"1 satisfied\s+1 violated\s+1 undecided\s+1 unanswered", page.text)
-    assert "1 not judged" not in page.text
+    assert "1 reported" not in page.text
 
 
 # --- for every reader ---------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_drawings_say_what_they_show_and_decoration_is_silent(page):
 
 
 def test_verdicts_have_a_sign_and_a_word():
-    for tone, word in (("violated", "violated"), ("plain", "not judged")):
+    for tone, word in (("violated", "violated"), ("plain", "reported")):
         page = rendered(Judgments((Judgment(tone, "a path", "because"),)))
         assert word in page.text
         assert {"href": f"#sign-{tone}"} in page.all("use")

@@ -109,7 +109,7 @@ def _verdicts(answers: Sequence[Record]) -> Iterator[RenderableType]:
         first, *more = answer["sentences"]
         said = f"{first} {more[-1]}" if verdict and more else first
         about = Text.assemble((f"{answer['title']}\n", "bold"), said)
-        row.add_row(Text(verdict or "told", style=VERDICTS[verdict]), about)
+        row.add_row(Text(verdict or "reported", style=VERDICTS[verdict]), about)
         yield Padding(row, (1, 0, 0, 0))
 
 

@@ -9,7 +9,7 @@ from causalfairness.report.page.blocks import Beside, Block, Folded, Points, Sec
 
 OPEN = 10  # plots that are shown at once
 MEANT = (
-    "Every point is one image told one other group: its score as it is, and had the group been "
+    "Every point is one image made for one other group: its score as it is, and had the group been "
     "that one. On the line nothing changed. These are generated images: what the generator gets "
     "wrong moves points too, so the tests above do not rest on this picture alone."
 )

@@ -21,7 +21,7 @@ from causalfairness.report.page.blocks import (
 QUALITY = {
     "composition": (
         "composition",
-        "mean absolute change of a pixel, told the own group; 0 is right",
+        "mean absolute change of a pixel, made for the own group; 0 is right",
     ),
     "reversibility": ("reversibility", "the same after another group and back; 0 is right"),
 }

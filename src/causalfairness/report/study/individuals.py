@@ -63,7 +63,7 @@ def individuals(reading: Reading) -> Section | None:
 
 
 def _shifts(answer: Told, reading: Reading) -> list[Block]:
-    """How predictions would change, group by group, if people were told the other group."""
+    """How predictions would change, group by group, if people were of the other group."""
     rows = {row["group"].exact: row for row in answer["table"].rows}
     moved = [name for name, row in rows.items() if row["changed"].count]
     blocks: list[Block] = [
@@ -78,7 +78,7 @@ def _shifts(answer: Told, reading: Reading) -> list[Block]:
     unmoved = [answer.cut(name) for name in rows if name not in moved]
     told = listed(answer["details"]["told"].texts)
     if unmoved:
-        said = f"Nobody was told another {told}, so that nothing changes: {listed(unmoved)}"
+        said = f"Nobody was given another {told}, so that nothing changes: {listed(unmoved)}"
         blocks.append(Sentences((full_stop(said),), quiet=True))
     for group in answer["details"]["groups"]:
         if group["group"].value in moved:
@@ -134,7 +134,7 @@ def _by_group(rows: list[Told], level: float) -> Table:
     columns = [
         Column("group", "group"),
         Column("people", "people", "number"),
-        Column("changed", "told another group", "number"),
+        Column("changed", "of another group", "number"),
         Column("in_fact", "mean prediction in fact", "number"),
         Column("otherwise", "otherwise", "number"),
         Column("shift", "mean change", "number"),

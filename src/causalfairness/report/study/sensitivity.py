@@ -12,7 +12,7 @@ from causalfairness.report.study.told import Told
 from causalfairness.report.study.words import full_stop, listed, opening
 
 MEANT = (
-    "No data can show that nothing was left out. What can be told is how strong a cause that "
+    "No data can show that nothing was left out. What can be said is how strong a cause that "
     "nobody recorded would have to be, to change what was found: which share it would have to "
     "account for, both of what is left unexplained of the outcome and of the weights that make the "
     "groups alike. Verdicts come from one-sided tests: to change one takes somewhat more than for "

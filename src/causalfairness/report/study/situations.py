@@ -1,6 +1,6 @@
-"""How do people like each complainant fare, here and in the other group? A table, and dossiers.
+"""How do people like each one fare, here and in the other group? A table, and dossiers.
 
-The control group is made of the complainant's own group, the test group of the other one. A line
+The control group is made of the person's own group, the test group of the other one. A line
 about groups smaller than the audit allows is never shown.
 """
 
@@ -24,9 +24,9 @@ from causalfairness.report.study.reading import Reading
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.words import bounds, counted, opening, remarks, said_of
 
-SHOWN = 15  # complainants before a reader asks for more
+SHOWN = 15  # people before a reader asks for more
 HOW = (
-    "For each complainant, the most similar people of the own group and of the other group are "
+    "For each person, the most similar people of the own group and of the other group are "
     "found. If the own group is declined more often, like people are not treated alike, under the "
     "assumptions below. Lines open a dossier where there is one."
 )
@@ -37,7 +37,7 @@ CHANCE = (
 
 
 def situations(answer: Told, reading: Reading, place: str) -> list[Block]:
-    """How do people like each complainant fare, and what is known about single cases?"""
+    """How do people like each one fare, and what is known about single cases?"""
     details = answer["details"]
     rows = answer["table"].rows
     shown = [row for row in rows if _is_shown(row, reading.smallest)]
@@ -52,7 +52,7 @@ def situations(answer: Told, reading: Reading, place: str) -> list[Block]:
         Sentences((CHANCE, said), quiet=True),
     ]
     if shown:
-        blocks.append(_complainants(shown, keys, _covering(answer, reading.level)))
+        blocks.append(_people(shown, keys, _covering(answer, reading.level)))
     if cases:
         blocks.append(Dossiers(tuple(_dossier(case, keys[_who(case)], details) for case in cases)))
     blocks.append(Folded("In words", (said_of(answer),)))
@@ -76,7 +76,7 @@ def _who(case: Told) -> tuple[str, int]:
 def _facts(details: Told) -> Pairs:
     return Pairs(
         (
-            ("complainants", details["complaining"].text),
+            ("comparison group", details["complaining"].text),
             ("compared with", details["compared"].text),
             ("declined means", details["declined"].text),
             ("alike in", details["features"].shown),
@@ -90,7 +90,7 @@ def _summary(lines: Told, tau: float) -> Table:
     keys = ("k", "complainants", "evidence", "share", "significant", "discoveries", "positive")
     columns = (
         Column("k", "people in each group", "number"),
-        Column("complainants", "complainants", "number"),
+        Column("complainants", "people of the comparison group", "number"),
         Column("evidence", f"own group declined more often{by}", "number"),
         Column("share", "share", "share"),
         Column("significant", "by more than chance explains, one by one", "number"),
@@ -98,7 +98,7 @@ def _summary(lines: Told, tau: float) -> Table:
         Column("positive", f"other group declined more often{by}", "number"),
     )
     return Table(
-        "How many complainants were found",
+        "How many people were found",
         columns,
         tuple(tuple(line[key].cell for key in keys) for line in lines),
     )
@@ -109,7 +109,7 @@ def _covering(answer: Told, level: float) -> float:
     return 2 * level - 1 if answer["question"].get("sided").value == "one" else level
 
 
-def _complainants(rows: Sequence[Told], keys: dict[tuple[str, int], str], level: float) -> Table:
+def _people(rows: Sequence[Told], keys: dict[tuple[str, int], str], level: float) -> Table:
     several = len({row["k"].count for row in rows}) > 1
     first = ("k",) if several else ()
     last = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
@@ -130,7 +130,7 @@ def _complainants(rows: Sequence[Told], keys: dict[tuple[str, int], str], level:
         Column("discovery", "stands when all tests are allowed for", "yes"),
     ]
     links = tuple(keys.get(_who(row), "") for row in rows)
-    caption = f"Complainants, the largest differences first ({counted(len(rows), 'line')})"
+    caption = f"People, the largest differences first ({counted(len(rows), 'line')})"
     return Table(caption, tuple(columns), tuple(lines), sortable=True, links=links, shown=SHOWN)
 
 

@@ -191,7 +191,7 @@ def _complained(answer: Told) -> str:
     found, stand = line["evidence"].count, line["discoveries"].count
     by = f" by more than {tau:g}" if tau else ""
     chance = f", of whom {stand or 'none'} stand out when chance among so many is allowed for"
-    everyone = counted(line["complainants"].count, "complainant")
+    everyone = counted(line["complainants"].count, "person", "people")
     more = f"declined more often than like people of the other{by}"
     if not found:
         return f"for none of {everyone} were like people of their own group {more}"
