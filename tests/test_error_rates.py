@@ -345,7 +345,7 @@ def test_predictive_values_without_mediators_hold_them_in_the_direct_part(classi
     assert found.lumped == ("m",)
     assert found.diagnostics.notes[0].startswith("m left out: the direct part holds whatever runs")
     indirect = next(text for text in found.sentences() if text.startswith("Indirect"))
-    assert indirect == "Indirect: not told apart; what runs through m is in the direct part."
+    assert indirect == "Indirect: not shown apart; what runs through m is in the direct part."
     clear = replace(found.decomposition, estimate=shrunk(found.decomposition.estimate))
     direct = next(t for t in replace(found, decomposition=clear).sentences() if "Direct" in t)
     assert direct.endswith("of the gap remains when confounders are held alike.")

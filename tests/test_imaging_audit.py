@@ -609,7 +609,9 @@ def test_a_quality_of_images_that_are_none_is_not_measured(films):
 
     judges = Judges(group=lambda x: x.flatten(1)[:, :3], others=lambda x: x.flatten(1)[:, :8])
     told = (films.parents.group + 1) % 3
-    with pytest.raises(ImageError, match=r"\(High\) made images under the groups told with values"):
+    with pytest.raises(
+        ImageError, match=r"\(High\) made images under the groups asked for with values"
+    ):
         quality(High(), films.images(), films.parents, judges=judges, group=told)
 
 

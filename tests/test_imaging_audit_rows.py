@@ -186,7 +186,7 @@ def test_one_perfect_image_does_not_silence_the_note_about_the_others(films):
     made = generated_scores(gray, images, people, generator=Rough(0, 0, 0))
     one = replace(made, composition=np.r_[0.0, made.composition[1:]])
     notes = imaging.audit_scores(one, people).notes
-    assert any("0.0199 per pixel when it is told its own group" in note for note in notes)
+    assert any("0.0199 per pixel when it is given its own group" in note for note in notes)
 
 
 # --- people in folds, and the size of an effect ---------------------------------------------------

@@ -1,4 +1,4 @@
-"""What are all the group answers about one decision system? The front door, in one class.
+"""What are all the group answers about one decision system? One class for everything.
 
 A thin layer: it joins features, outcome and prediction to one table, states the roles, and asks
 the questions of `parity`. All signs are a change from the reference to the comparison group.
@@ -193,7 +193,7 @@ class CausalFairnessDecomposition:
 
         Needs the `predictor`. Without a fitted `scm`, one is fitted to the graph, or to the one
         that the roles stand for, in which mediators follow from group and confounders and may
-        share hidden causes. Without `do`, people of both groups are told the other group.
+        share hidden causes. Without `do`, people of both groups are set to the other group.
         """
         if self._predict is None:
             raise PredictorError(
@@ -250,7 +250,7 @@ class CausalFairnessDecomposition:
         if model.reference is None or model.comparison is None:
             raise RoleError(
                 "the other group must be a single one; name both reference and comparison, or "
-                "say what everyone is told with do=..."
+                "say what is set for everyone with do=..."
             )
         return exchange(self.data, model)
 

@@ -182,7 +182,7 @@ class SplitError(CausalFairnessError):
 
 
 class SensitivityError(CausalFairnessError):
-    """How far a hidden cause could move a result cannot be told: of another kind, or unknown."""
+    """How far a hidden cause could move a result is not known: of another kind, or unknown."""
 
 
 class AuditError(CausalFairnessError):

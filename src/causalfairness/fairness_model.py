@@ -417,7 +417,7 @@ def _why_backward(cause: str, effect: str) -> str | None:
     if cause == "mediators" and effect == "protected":
         return (
             "a mediator, caused by one protected column, causes another; what a change of all "
-            "protected columns together does to it cannot be told from what it does to them"
+            "protected columns together does to it cannot be separated from what it does to them"
         )
     return None
 
@@ -441,7 +441,7 @@ def _why_confounded(one: str, other: str) -> str | None:
     first, second = (role for role in _ONE if role in roles)
     return (
         f"a hidden cause of {_ONE[first]} and {_ONE[second]}; what it does to both "
-        "cannot be told from what the first does to the second"
+        "cannot be separated from what the first does to the second"
     )
 
 

@@ -149,7 +149,7 @@ Weights = Annotated[
 ]
 Order = Annotated[
     Convention,
-    typer.Option("--convention", help="How the parts are told apart.", rich_help_panel=METHOD),
+    typer.Option("--convention", help="How the parts are separated.", rich_help_panel=METHOD),
 ]
 Estimator = Annotated[
     Method,

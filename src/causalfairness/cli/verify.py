@@ -18,7 +18,7 @@ Example:
 
 [bold]causalfairness verify[/] record.json --data people.parquet
 
-Exit codes: 0 the record is found again, 1 something differs (it is named), 3 it cannot be told.
+Exit codes: 0 the record is found again, 1 something differs (it is named), 3 nobody can say.
 """
 RecordFile = Annotated[
     str, typer.Argument(metavar="RECORD", help="Record of an audit.", show_default=False)

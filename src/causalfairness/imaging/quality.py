@@ -150,7 +150,7 @@ def quality(
     if audited and truth is None:
         raise ImageError("audited scores need `truth`, the true counterfactual images")
     made = generator.counterfactual(images, parents, group=group)
-    check_made(generator, images, made, under="the groups told")
+    check_made(generator, images, made, under="the groups asked for")
     return Quality(
         composition(generator, images, parents, cycles=cycles),
         reversibility(generator, images, parents, group=group, cycles=cycles, made=made),

@@ -141,7 +141,7 @@ def _numbers(column: Column) -> Array:
     if len(column.labels) > MOST_WORDS:
         raise ColumnTypeError(
             f"{column.name} has {len(column.labels):,} different words, at most {MOST_WORDS} can "
-            "be told apart; leave out names and numbers of people, and merge rare categories"
+            "be distinguished; leave out names and numbers of people, and merge rare categories"
         )
     return np.asarray(column.codes[:, None] == np.arange(len(column.labels)), dtype=float)
 

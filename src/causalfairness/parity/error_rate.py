@@ -199,7 +199,7 @@ class ErrorRateDecomposition:
         """Where mediators were left out, the direct part holds what runs through them."""
         left_out = " and ".join(self.lumped)
         if sentence.startswith("Indirect"):
-            return f"Indirect: not told apart; what runs through {left_out} is in the direct part."
+            return f"Indirect: not shown apart; what runs through {left_out} is in the direct part."
         return sentence.replace(READINGS["direct"], "remains when confounders are held alike")
 
     def _about_the_model(self, level: float) -> tuple[str, ...]:

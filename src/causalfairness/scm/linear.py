@@ -125,8 +125,8 @@ def _equation(sample: Sample, line: Line) -> LinearEquation:
         alike = terms_of(sample.causes.domains)[line.alike]
         raise MechanismError(
             f"{sample.causes.names[alike.cause]!r} is a weighted sum of the other "
-            f"causes of {sample.target.name!r}, so what each of them does cannot be told apart; "
-            "leave one of the arrows out"
+            f"causes of {sample.target.name!r}, so what each of them does cannot be "
+            "separated; leave one of the arrows out"
         )
     return LinearEquation(line.intercept, slopes_by_cause(sample.causes.domains, line.slopes))
 

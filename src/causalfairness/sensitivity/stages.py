@@ -139,8 +139,8 @@ def _nested_stage(moments: SecondMoments, terms: Iterable[Term], j: int) -> Stag
     residual, weight = table[largest[0]] / table[largest], table[:, largest[1]]
     if not np.allclose(np.outer(weight, residual), table, rtol=0, atol=ROUNDING):
         raise ValueError(
-            "terms that differ both in who is told and in whom it is about do not combine; ask "
-            "for their sums one by one"
+            "terms that differ both in the group that is set and in whom it is about do not "
+            "combine; ask for their sums one by one"
         )
     return _stage(
         float(residual @ moments.nested[j] @ residual),

@@ -231,7 +231,7 @@ class CellPair:
         if mean**2 * np.finfo(float).eps > OFFSET * max(spread, 0.0):
             raise OutcomeError(
                 f"the values of column {self.cells.target.column!r} lie around {mean:g} and vary "
-                "too little beside that to be told apart in sums; subtract a constant from the "
+                "too little beside that to be distinguished in sums; subtract a constant from the "
                 "column first, which changes no effect"
             )
 

@@ -36,7 +36,7 @@ def notes_of(
     """What should a reader of the audit know?"""
     notes = [*known.notes(), *_about_method(method, has_placebo=has_placebo)]
     for name, values, bound in (
-        ("told its own group", generated.composition, COMPOSITION),
+        ("given its own group", generated.composition, COMPOSITION),
         ("taken to another group and back", generated.reversibility, REVERSIBILITY),
     ):
         if len(values) and values.mean() > bound:

@@ -228,5 +228,5 @@ def _has_no_arrow(
     causes = ", ".join(scm.graph.parents([mediator])) or "nothing"
     return (
         f"path {name!r} names {mediator!r}, to which no arrow leads from {protected}: it follows "
-        f"from {causes}. Paths are told apart by how they begin; name the mediators they begin with"
+        f"from {causes}. Paths differ in how they begin; name the mediators they begin with"
     )

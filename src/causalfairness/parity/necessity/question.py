@@ -128,7 +128,7 @@ def _asked(
     if (scm is None) != (paths is None):
         given, lacking = ("scm", "paths") if paths is None else ("paths", "scm")
         raise NecessityError(
-            f"{given}=... was given without {lacking}=...: single mediators are told apart by a "
+            f"{given}=... was given without {lacking}=...: single mediators are separated by a "
             "structural model, and paths names them. For the direct, indirect and spurious path of "
             "a structural model, give estimator=Structural(scm)"
         )
