@@ -8,6 +8,7 @@ from rich.console import Console
 from audit_pages import SECTIONS
 from causalfairness import demo
 from page_checks import axe_findings, sticking_out, thin_out
+from plain_words import words_out
 from snippets import FENCE, PROJECT, README, check_same, run_page
 
 
@@ -21,8 +22,10 @@ def test_the_examples_run_and_print_what_is_shown(tmp_path):
 
 
 def test_the_report_of_the_demo_opens_in_a_browser(tmp_path, visit):
-    demo.main(Console(file=io.StringIO(), width=80), tmp_path)
+    printed = io.StringIO()
+    demo.main(Console(file=printed, width=80), tmp_path)
     page = visit(tmp_path / "report.html")
+    assert words_out(printed.getvalue()) == words_out(page.locator("body").text_content()) == []
     for key in SECTIONS:
         assert page.locator(f"section#{key}").is_visible(), key
     page.locator(".open-dossier").first.click()

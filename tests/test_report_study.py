@@ -1,5 +1,6 @@
 """Does the page of a study say what its record says, in order, and nothing that it should not?"""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from audit_studies import PREDICTED, people, study
 from causalfairness import report
 from causalfairness.audit import AuditResult
 from causalfairness.report.page import blocks as b
+from plain_words import words_out
 from study_records import answer, every_record, grouped_record, inside, of_kind, section, texts
 
 KEYS = [
@@ -164,6 +166,19 @@ def test_all_effects_and_the_twelve_means_are_folded_with_groups_by_name(every):
     words = [row[0] for row in effects.rows]
     assert "Direct path from blue to green, among the reference group" in words
     assert not any(re.search(r"\b[01] to [01]\b|told [01]", text) for text in words)
+
+
+def test_effects_of_a_record_of_an_earlier_version_read_the_same(every):
+    earlier = re.sub(r"paths as in ([01])", r"told \1", json.dumps(every))
+    assert "told 0" in earlier
+    one, other = (
+        section(report.study_page(each), "disparity") for each in (every, json.loads(earlier))
+    )
+    assert [*texts(one)] == [*texts(other)]
+
+
+def test_a_study_speaks_in_plain_words(every):
+    assert words_out(report.render_markdown(every)) == []
 
 
 def test_verdicts_of_necessity_are_given_path_by_path(every):

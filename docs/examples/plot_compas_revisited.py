@@ -6,7 +6,7 @@ Is the COMPAS gap mostly direct? A published conclusion revisited
 regression trained on COMPAS. It prints a race gap of 32.6 points in the predictions, of which 15.4
 are direct and 7.1 indirect, so that the direct part is the larger one by far. The same data, the
 same model and the same formula give 7.5 direct and 15.0 indirect once a single choice is changed.
-This page repeats both calculations, and shows why no check of the sum could have told them apart.
+This page repeats both calculations, and shows why no check of the sum could have seen it.
 """
 
 from sklearn.linear_model import LogisticRegression
@@ -64,7 +64,7 @@ print(
 )
 
 # %%
-# The average prediction for nobody is not a number. The library refuses unless told what to do:
+# The average prediction for nobody is not a number. The library refuses unless you say what to do:
 
 try:
     cf.decompose_disparity(compas, model, of="prediction", estimator=Strata())

@@ -135,7 +135,7 @@ for sentence in answers.sentences():
 #   known model is right about the model, so take it.
 # * **One learner against another.** Compare their losses in `diagnostics.learners`, and look at
 #   the overlap: where few people resemble the other group, learners extrapolate, each its own way.
-# * **None.** They may still be wrong together. All three are told the same roles; a mediator
+# * **None.** They may still be wrong together. All three are given the same roles; a mediator
 #   called a confounder, or a hidden common cause, misleads them all alike.
 
 for name, found in answers.by_estimator.items():

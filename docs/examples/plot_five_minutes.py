@@ -60,7 +60,8 @@ print(found.summary())
 #
 # The waterfall walks from one group's mean to the other's, one path at a time. Read it from left
 # to right: the reference group as it is; then the outcome alone takes the other race; then the
-# record and the charge are those of the other race too; then age and sex are those of the other group.
+# record and the charge are those of the other race too; then age and sex are those of the other
+# group.
 
 ax = cf.plots.waterfall(found)
 

@@ -39,8 +39,8 @@ ax = cf.plots.forest(table, names=gaps, percent=True)
 
 # %%
 # A dot is an estimate, a line its interval, and a hollow dot marks an interval that includes zero.
-# These are the plain gaps to the Caucasian group. Below are their parts, with two mediators and plain
-# learners; with the whole record the direct part of African-American defendants is 1.0 points.
+# These are the plain gaps to the Caucasian group. Below are their parts, with two mediators and
+# plain learners; with the whole record the first direct part is 1.0 points.
 
 ax = cf.plots.forest(table, percent=True)
 

@@ -80,7 +80,7 @@ for row in range(3):
     for column, picture in enumerate((images, true, made)):
         show(axes[row, column], picture[row, 0])
     show(axes[row, 3], 5 * (made - true)[row, 0], "RdBu_r", -1)
-    axes[row, 0].set_ylabel(f"told group {told[row]}", fontsize=8)
+    axes[row, 0].set_ylabel(f"as of group {told[row]}", fontsize=8)
 
 # %%
 # Where the last column is white, the generator is right. An audit asks a classifier about films
