@@ -72,7 +72,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What do the counts say? (complainants, ks); NaN where a group is empty."""
+    """What do the counts say? (people, ks); NaN where a group is empty."""
 
     control_rate: Array
     test_rate: Array

@@ -36,7 +36,7 @@ class PeerGroups:
     ([[1.0, 2.0]], [[True]])
     """
 
-    rows: Positions  # (complainants, largest k, and one more where there is somebody)
+    rows: Positions  # (people, largest k, and one more where there is somebody)
     distances: Array
     beyond: int = 0
 
@@ -46,15 +46,15 @@ class PeerGroups:
         return rows[rows != NOBODY], distances[: k + self.beyond][rows != NOBODY]
 
     def sizes(self, ks: Sequence[int]) -> Array:
-        """How many people are in the groups? (complainants, ks)"""
+        """How many people are in the groups? (people, ks)"""
         return self._sums(self.rows != NOBODY, ks)
 
     def count(self, marked: Truths, ks: Sequence[int]) -> Array:
-        """How many of them are marked, by one truth per row of the data? (complainants, ks)"""
+        """How many of them are marked, by one truth per row of the data? (people, ks)"""
         return self._sums((self.rows != NOBODY) & marked[self.rows], ks)
 
     def tied(self, ks: Sequence[int]) -> Truths:
-        """Whose group ends between people who are equally near? (complainants, ks)"""
+        """Whose group ends between people who are equally near? (people, ks)"""
         ends = [np.zeros(len(self.rows), dtype=bool) for _ in ks]
         for at, k in enumerate(ks):
             last = k + self.beyond

@@ -93,7 +93,7 @@ class SituationTest:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What do the counts say? Arrays of (complainants, ks)."""
+        """What do the counts say? Arrays of (people, ks)."""
         return self.rule.weigh(self.counts)
 
     @cached_property
