@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 
 from causalfairness.effects.contrasts import CONTRASTS, EXPLAINED, PARTS, Convention
 from causalfairness.effects.diagnostics import Diagnostics
 from causalfairness.effects.effect import Effect
-from causalfairness.effects.table import EffectTable, decimals
+from causalfairness.effects.table import EffectTable, as_section, decimals
 from causalfairness.effects.world_means import Estimate, WorldMeans
 
 READINGS = {
@@ -149,11 +148,8 @@ class Decomposition:
 
     def _repr_html_(self) -> str:
         title = f"{self.what}: {self.comparison} against {self.reference} ({self.convention})"
-        words = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
-        return (
-            f"<h4>{escape(title)}</h4>{self.summary()._repr_html_()}<ul>{words}</ul>"
-            f"<pre>{escape(str(self.diagnostics))}</pre>"
-        )
+        table = self.summary()._repr_html_()
+        return as_section(title, table, self.sentences(), str(self.diagnostics))
 
     def _part(self, name: str) -> Effect:
         return self.world_means.combine(PARTS[self.convention][name].terms, name)

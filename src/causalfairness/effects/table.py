@@ -163,6 +163,21 @@ def as_html(lines: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def as_section(title: str, tables: str, sentences: Iterable[str], remarks: str = "") -> str:
+    """How is a whole result written on a page? `tables` is HTML; what is empty is left out.
+
+    >>> as_section("a < b", as_html([("gap",), ("0.2",)]), ["It is 0.2."])
+    '<h4>a &lt; b</h4><table>...</table><ul><li>It is 0.2.</li></ul>'
+    """
+    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return (
+        (f"<h4>{escape(title)}</h4>" if title else "")
+        + tables
+        + (f"<ul>{said}</ul>" if said else "")
+        + (f"<pre>{escape(remarks)}</pre>" if remarks else "")
+    )
+
+
 def decimals(errors: Iterable[float], *, least: int) -> int:
     """How many decimals does it take to see the smallest of these standard errors?
 

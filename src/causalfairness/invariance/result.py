@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from causalfairness.effects.column_table import ColumnTable
-from causalfairness.effects.table import format_p_value
+from causalfairness.effects.table import as_section, format_p_value
 from causalfairness.inference import benjamini_hochberg
 
 Array = NDArray[np.float64]
@@ -144,8 +143,7 @@ class InvarianceTest:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
-        return f"{self.table()._repr_html_()}<ul>{words}</ul>"
+        return as_section("", self.table()._repr_html_(), self.sentences())
 
     def _sentence(self, at: int) -> str:
         p = f"p {_signed(self.p_value[at])}"

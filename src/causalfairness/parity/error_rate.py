@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from causalfairness.effects import (
 )
 from causalfairness.effects.contrasts import Convention
 from causalfairness.effects.decomposition import READINGS
+from causalfairness.effects.table import as_section
 from causalfairness.tables import Of
 
 
@@ -185,11 +185,8 @@ class ErrorRateDecomposition:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
-        return (
-            f"<h4>{escape(self._title)}</h4>{self.summary()._repr_html_()}<ul>{words}</ul>"
-            f"<pre>{escape(str(self.diagnostics))}</pre>"
-        )
+        table = self.summary()._repr_html_()
+        return as_section(self._title, table, self.sentences(), str(self.diagnostics))
 
     @property
     def _title(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from causalfairness.effects import Decomposition, EffectTable
 from causalfairness.effects.contrasts import Convention
+from causalfairness.effects.table import as_section
 from causalfairness.errors import (
     CausalFairnessError,
     GroupNotFoundError,
@@ -91,8 +91,7 @@ class GroupComparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        refused = "".join(f"<li>{escape(line)}</li>" for line in self._not_compared())
-        return self.table()._repr_html_() + (f"<ul>{refused}</ul>" if refused else "")
+        return as_section("", self.table()._repr_html_(), self._not_compared())
 
     def _not_compared(self) -> list[str]:
         return [f"not compared: {group}: {reason}" for group, reason in self.refused.items()]

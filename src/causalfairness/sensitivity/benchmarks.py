@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from causalfairness.effects import Decomposition
 from causalfairness.effects.contrasts import Convention, Terms
+from causalfairness.effects.table import as_section
 from causalfairness.errors import SensitivityError
 from causalfairness.estimators import Estimator
 from causalfairness.estimators.doubly_robust import DoublyRobust
@@ -127,8 +127,7 @@ class ConfounderBenchmarks:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(line)}</li>" for line in (*self.sentences(), *self.notes))
-        return f"{self.table()._repr_html_()}<ul>{words}</ul>"
+        return as_section("", self.table()._repr_html_(), (*self.sentences(), *self.notes))
 
 
 NOTES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 
+from causalfairness.effects.table import as_section
 from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.sensitivity.effect_sensitivity import EffectSensitivity
 from causalfairness.sensitivity.stages import STAGES, STORIES
@@ -106,12 +106,8 @@ class Sensitivity:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
-        small = escape("\n".join(self._small_print()))
-        return (
-            f"<h4>{escape(self._title)}</h4>{self.table()._repr_html_()}<ul>{words}</ul>"
-            f"<pre>{small}</pre>"
-        )
+        table, small = self.table()._repr_html_(), "\n".join(self._small_print())
+        return as_section(self._title, table, self.sentences(), small)
 
     @property
     def _title(self) -> str:

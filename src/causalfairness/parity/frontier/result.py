@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
-from causalfairness.effects.table import as_html, as_text, decimals
+from causalfairness.effects.table import as_html, as_section, as_text, decimals
 from causalfairness.parity.frontier.sentences import sentences_about
 from causalfairness.parity.frontier.sets import AllowedPaths
 from causalfairness.parity.metrics import MetricTable
@@ -150,8 +149,8 @@ class Frontier:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{escape(line)}</li>" for line in (*self.sentences(), *self.notes))
-        return f"<h4>{escape(self._title)}</h4>{as_html(self._cells())}<ul>{said}</ul>"
+        said = (*self.sentences(), *self.notes)
+        return as_section(self._title, as_html(self._cells()), said)
 
     @property
     def _title(self) -> str:

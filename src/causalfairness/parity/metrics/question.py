@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
-from causalfairness.effects.table import as_html, as_text
+from causalfairness.effects.table import as_html, as_section, as_text
 from causalfairness.errors import OutcomeError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference.intervals import normal_reach
@@ -149,9 +148,7 @@ class GroupMetrics:
 
     def _repr_html_(self) -> str:
         tables = "".join(as_html(table) for table in self._tables())
-        said = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
-        remarks = escape("\n".join(self._remarks()))
-        return f"<h4>{escape(self._title)}</h4>{tables}<ul>{said}</ul><pre>{remarks}</pre>"
+        return as_section(self._title, tables, self.sentences(), "\n".join(self._remarks()))
 
     @property
     def _title(self) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from causalfairness.effects import Diagnostics, Effect, EffectTable
+from causalfairness.effects.table import as_section
 from causalfairness.parity.necessity.ledger import Declaration, Ledger
 from causalfairness.parity.necessity.paths import Findings
 from causalfairness.parity.necessity.rules import Evidence, Rule, Verdict
@@ -227,8 +227,7 @@ class NecessityReport:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
-        return f"<h4>{escape(self._title)}</h4>{self.table()._repr_html_()}<ul>{words}</ul>"
+        return as_section(self._title, self.table()._repr_html_(), self._lines())
 
     @property
     def _title(self) -> str:

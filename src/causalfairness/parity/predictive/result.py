@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Diagnostics, Effect, EffectTable
-from causalfairness.effects.table import as_pandas, as_polars
+from causalfairness.effects.table import as_pandas, as_polars, as_section
 from causalfairness.inference import Bounds, wilson_interval
 from causalfairness.inference.intervals import normal_reach
 from causalfairness.parity.predictive.gaps import BinnedGap
@@ -189,11 +188,8 @@ class PredictiveParity:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
-        return (
-            f"<h4>{escape(self._title)}</h4>{self.summary()._repr_html_()}<ul>{said}</ul>"
-            f"<pre>{escape(str(self.diagnostics))}</pre>"
-        )
+        table = self.summary()._repr_html_()
+        return as_section(self._title, table, self.sentences(), str(self.diagnostics))
 
     @property
     def _title(self) -> str:

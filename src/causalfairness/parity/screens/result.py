@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
+from causalfairness.effects.table import as_section
 from causalfairness.parity.metrics.table import MetricTable, Record
 from causalfairness.parity.screens.ratios import CategoryRate, Division
 from causalfairness.parity.screens.rule import Rule
@@ -175,10 +175,8 @@ class Screening:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences())
-        remarks = escape("\n".join(self._remarks()))
-        table = self.table()._repr_html_()
-        return f"<h4>{escape(self._title)}</h4>{table}<ul>{said}</ul><pre>{remarks}</pre>"
+        table, remarks = self.table()._repr_html_(), "\n".join(self._remarks())
+        return as_section(self._title, table, self.sentences(), remarks)
 
     @property
     def _title(self) -> str:
