@@ -26,6 +26,7 @@ HEAVY = ("pandas", "polars", "matplotlib", "sklearn", "duckdb", "torch", "numba"
 # The layers from top to bottom, and what each may use beyond numpy and scipy.
 LAYERS = {
     "errors": set(),
+    "settings": {"pydantic"},
     "progress": {"rich"},
     "writing": set(),
     "graph": {"networkx"},

@@ -6,11 +6,11 @@ business necessity. One without says what was found and judges nothing. Screens 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Discriminator, Field
 
-from causalfairness.audit.kinds import (
+from causalfairness.settings import (
     CLOSED,
     Do,
     Margin,
@@ -21,6 +21,7 @@ from causalfairness.audit.kinds import (
     Value,
     Values,
     Whole,
+    said,
 )
 
 OF = "'outcome' or 'prediction'; left out: the outcome where there is one"
@@ -34,20 +35,16 @@ Path = Literal["direct", "indirect", "spurious"]
 Convention = Literal["sequential", "symmetric"]
 
 
-def _said(words: str, **limits: Any) -> Any:
-    return Field(description=words, **limits)
-
-
 class Disparity(BaseModel):
     """How much of a gap is direct, indirect or spurious?"""
 
     model_config = CLOSED
     ask: Literal["disparity"] = "disparity"
-    of: Annotated[Literal["outcome", "prediction"] | None, _said(OF)] = None
-    convention: Annotated[Convention, _said(CONVENTION)] = "sequential"
-    margin: Annotated[Margin | None, _said(MARGIN)] = None
+    of: Annotated[Literal["outcome", "prediction"] | None, said(OF)] = None
+    convention: Annotated[Convention, said(CONVENTION)] = "sequential"
+    margin: Annotated[Margin | None, said(MARGIN)] = None
     judge: Annotated[
-        tuple[Part, ...], _said("a list of some of total, direct, indirect, spurious")
+        tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")
     ] = ("direct",)
 
 
@@ -57,13 +54,13 @@ class ErrorRates(BaseModel):
     model_config = CLOSED
     ask: Literal["error_rates"] = "error_rates"
     rates: Annotated[
-        tuple[Rate, ...], _said("a list of some of fpr, fnr, tpr, tnr, ppv, npv", min_length=1)
+        tuple[Rate, ...], said("a list of some of fpr, fnr, tpr, tnr, ppv, npv", min_length=1)
     ] = ("fpr", "fnr")
-    with_mediators: Annotated[Truth, _said(TRUTH)] = True
-    convention: Annotated[Convention, _said(CONVENTION)] = "sequential"
-    margin: Annotated[Margin | None, _said(MARGIN)] = None
+    with_mediators: Annotated[Truth, said(TRUTH)] = True
+    convention: Annotated[Convention, said(CONVENTION)] = "sequential"
+    margin: Annotated[Margin | None, said(MARGIN)] = None
     judge: Annotated[
-        tuple[Part, ...], _said("a list of some of total, direct, indirect, spurious")
+        tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")
     ] = ("direct",)
 
 
@@ -72,7 +69,7 @@ class GroupMetricsQuestion(BaseModel):
 
     model_config = CLOSED
     ask: Literal["group_metrics"] = "group_metrics"
-    bins: Annotated[Whole, _said("a whole number from 1 to 1000", ge=1, le=1000)] = 10
+    bins: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 10
 
 
 class PredictiveParityQuestion(BaseModel):
@@ -80,20 +77,20 @@ class PredictiveParityQuestion(BaseModel):
 
     model_config = CLOSED
     ask: Literal["predictive_parity"] = "predictive_parity"
-    bins: Annotated[Whole, _said("a whole number from 1 to 1000", ge=1, le=1000)] = 20
-    replicates: Annotated[Whole, _said("a whole number from 2 to 100000", ge=2, le=100_000)] = 1000
-    counterfactual: Annotated[Truth, _said(TRUTH)] = False
-    margin: Annotated[Margin | None, _said(MARGIN)] = None
+    bins: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 20
+    replicates: Annotated[Whole, said("a whole number from 2 to 100000", ge=2, le=100_000)] = 1000
+    counterfactual: Annotated[Truth, said(TRUTH)] = False
+    margin: Annotated[Margin | None, said(MARGIN)] = None
 
 
 class DeclaredNecessity(BaseModel):
     """Who declared a path necessary, why, and when?"""
 
     model_config = CLOSED
-    path: Annotated[Path, _said("'direct', 'indirect' or 'spurious'")]
-    by: Annotated[Text, _said("text: who declared it")]
-    because: Annotated[Text, _said("text: why")]
-    on: Annotated[Text | None, _said("text: when, such as '2023-05-01'")] = None
+    path: Annotated[Path, said("'direct', 'indirect' or 'spurious'")]
+    by: Annotated[Text, said("text: who declared it")]
+    because: Annotated[Text, said("text: why")]
+    on: Annotated[Text | None, said("text: when, such as '2023-05-01'")] = None
 
 
 class Necessity(BaseModel):
@@ -102,12 +99,12 @@ class Necessity(BaseModel):
     model_config = CLOSED
     ask: Literal["necessity"] = "necessity"
     allowed: Annotated[
-        tuple[Path, ...], _said("a list of some of 'direct', 'indirect', 'spurious'")
+        tuple[Path, ...], said("a list of some of 'direct', 'indirect', 'spurious'")
     ] = ()
     declarations: Annotated[
-        tuple[DeclaredNecessity, ...], _said("a list of tables with path, by, because and on")
+        tuple[DeclaredNecessity, ...], said("a list of tables with path, by, because and on")
     ] = ()
-    margin: Annotated[Margin, _said("a number of 0 or more, such as 0.01")] = 0.01
+    margin: Annotated[Margin, said("a number of 0 or more, such as 0.01")] = 0.01
 
 
 class CounterfactualFairnessQuestion(BaseModel):
@@ -117,16 +114,16 @@ class CounterfactualFairnessQuestion(BaseModel):
     ask: Literal["counterfactual_fairness"] = "counterfactual_fairness"
     do: Annotated[
         Do | None,
-        _said(
+        said(
             "a table of what is set, such as {race = 'White'} or {race = {Black = 'White'}}; "
             "left out: people of the comparison group are set to the reference group"
         ),
     ] = None
-    draws: Annotated[Whole, _said("a whole number from 1 to 1000", ge=1, le=1000)] = 1
+    draws: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 1
     replicates: Annotated[
-        Whole | None, _said("a whole number from 2 to 10000, or left out", ge=2, le=10_000)
+        Whole | None, said("a whole number from 2 to 10000, or left out", ge=2, le=10_000)
     ] = None
-    margin: Annotated[Margin | None, _said(MARGIN)] = None
+    margin: Annotated[Margin | None, said(MARGIN)] = None
 
 
 class SituationsQuestion(BaseModel):
@@ -134,23 +131,23 @@ class SituationsQuestion(BaseModel):
 
     model_config = CLOSED
     ask: Literal["situations"] = "situations"
-    of: Annotated[Literal["outcome", "prediction"] | None, _said(OF)] = None
-    features: Annotated[Texts | None, _said(FEATURES)] = None
+    of: Annotated[Literal["outcome", "prediction"] | None, said(OF)] = None
+    features: Annotated[Texts | None, said(FEATURES)] = None
     k: Annotated[
         tuple[Annotated[Whole, Field(ge=1, le=1_000_000)], ...],
-        _said("a list of whole numbers of at least 1, such as [15]", min_length=1),
+        said("a list of whole numbers of at least 1, such as [15]", min_length=1),
     ] = (15,)
-    tau: Annotated[Number, _said("a number from 0 to 1", ge=0, le=1)] = 0.0
-    sided: Annotated[Literal["one", "two"], _said("'one' or 'two'")] = "one"
+    tau: Annotated[Number, said("a number from 0 to 1", ge=0, le=1)] = 0.0
+    sided: Annotated[Literal["one", "two"], said("'one' or 'two'")] = "one"
     interval: Annotated[
         Literal["wald", "newcombe", "agresti-caffo"],
-        _said("'wald', 'newcombe' or 'agresti-caffo'"),
+        said("'wald', 'newcombe' or 'agresti-caffo'"),
     ] = "newcombe"
-    within: Annotated[Number | None, _said("a number above 0", gt=0)] = None
-    counterfactual: Annotated[Truth, _said(TRUTH)] = False
-    ids: Annotated[Text | None, _said("a column that names people")] = None
-    listed: Annotated[Whole, _said("a whole number from 0 to 100000", ge=0, le=100_000)] = 500
-    dossiers: Annotated[Whole, _said("a whole number from 0 to 1000", ge=0, le=1000)] = 10
+    within: Annotated[Number | None, said("a number above 0", gt=0)] = None
+    counterfactual: Annotated[Truth, said(TRUTH)] = False
+    ids: Annotated[Text | None, said("a column that names people")] = None
+    listed: Annotated[Whole, said("a whole number from 0 to 100000", ge=0, le=100_000)] = 500
+    dossiers: Annotated[Whole, said("a whole number from 0 to 1000", ge=0, le=1000)] = 10
 
 
 class InvarianceQuestion(BaseModel):
@@ -158,13 +155,13 @@ class InvarianceQuestion(BaseModel):
 
     model_config = CLOSED
     ask: Literal["invariance"] = "invariance"
-    features: Annotated[Texts | None, _said(FEATURES)] = None
+    features: Annotated[Texts | None, said(FEATURES)] = None
     method: Annotated[
         Literal["projected", "randomization", "paired"],
-        _said("'projected', 'randomization' or 'paired'"),
+        said("'projected', 'randomization' or 'paired'"),
     ] = "projected"
-    draws: Annotated[Whole, _said("a whole number from 19 to 100000", ge=19, le=100_000)] = 999
-    margin: Annotated[Margin | None, _said(MARGIN)] = None
+    draws: Annotated[Whole, said("a whole number from 19 to 100000", ge=19, le=100_000)] = 999
+    margin: Annotated[Margin | None, said(MARGIN)] = None
 
 
 class ScreensQuestion(BaseModel):
@@ -172,32 +169,18 @@ class ScreensQuestion(BaseModel):
 
     model_config = CLOSED
     ask: Literal["screens"] = "screens"
-    rule: Annotated[Text, _said("the name of a bundled rule, or the path of a rule file")]
+    rule: Annotated[Text, said("the name of a bundled rule, or the path of a rule file")]
     columns: Annotated[
-        dict[str, Text], _said("a table: the column of each attribute, such as {sex = 'gender'}")
+        dict[str, Text], said("a table: the column of each attribute, such as {sex = 'gender'}")
     ]
-    selected: Annotated[Text | None, _said("the column of decisions")] = None
-    favorable: Annotated[Value | None, _said("the value of that column that is selected")] = None
-    score: Annotated[Text | None, _said("a column of scores")] = None
-    unknown: Annotated[Values, _said("a list of values that stand for unknown")] = ()
-    exclude_small: Annotated[Truth, _said(TRUTH)] = True
-    justification: Annotated[Text | None, _said("text: why small categories are left out")] = None
+    selected: Annotated[Text | None, said("the column of decisions")] = None
+    favorable: Annotated[Value | None, said("the value of that column that is selected")] = None
+    score: Annotated[Text | None, said("a column of scores")] = None
+    unknown: Annotated[Values, said("a list of values that stand for unknown")] = ()
+    exclude_small: Annotated[Truth, said(TRUTH)] = True
+    justification: Annotated[Text | None, said("text: why small categories are left out")] = None
 
 
-KINDS = {
-    kind.model_fields["ask"].default: kind
-    for kind in (
-        Disparity,
-        ErrorRates,
-        GroupMetricsQuestion,
-        PredictiveParityQuestion,
-        Necessity,
-        CounterfactualFairnessQuestion,
-        SituationsQuestion,
-        InvarianceQuestion,
-        ScreensQuestion,
-    )
-}
 Question = Annotated[
     Disparity
     | ErrorRates

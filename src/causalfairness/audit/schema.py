@@ -20,7 +20,6 @@ from pydantic import (
     model_validator,
 )
 
-from causalfairness.audit.kinds import CLOSED, Texts
 from causalfairness.audit.questions import Question, columns_of
 from causalfairness.audit.sections import (
     DataSource,
@@ -33,6 +32,7 @@ from causalfairness.audit.sections import (
     not_loaded,
 )
 from causalfairness.errors import AuditError
+from causalfairness.settings import CLOSED, Texts, refusal_of
 
 if TYPE_CHECKING:
     from causalfairness.audit.result import AuditResult
@@ -96,13 +96,12 @@ class Audit(BaseModel):
           roles: is missing; expected a table with protected, reference and more
         """
         from causalfairness.audit.file_reading import read_file
-        from causalfairness.audit.problems import refusal_of
 
         file = Path(path)
         try:
             found = cls.__pydantic_validator__.validate_python(read_file(file), context="file")
         except ValidationError as error:
-            raise AuditError(refusal_of(error, cls, str(file))) from None
+            raise AuditError(refusal_of(error, cls, f"{file} is no audit")) from None
         return found.found_in(file.resolve().parent)  # type: ignore[no-any-return]
 
     def run(
@@ -172,12 +171,10 @@ class Audit(BaseModel):
     def _read(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: Any) -> Self:
         if info.context == "file":
             return handler(value).checked()
-        from causalfairness.audit.problems import refusal_of
-
         try:
             return handler(value).checked()
         except ValidationError as error:
-            raise AuditError(refusal_of(error, cls, "this")) from None
+            raise AuditError(refusal_of(error, cls, "this is no audit")) from None
 
     def checked(self) -> Self:
         """Do the sections fit each other? Refused where they do not."""

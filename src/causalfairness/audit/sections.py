@@ -9,7 +9,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from causalfairness.audit.kinds import (
+from causalfairness.errors import CausalFairnessError, PredictorError
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.graph import CausalGraph
+from causalfairness.settings import (
     CLOSED,
     Columns,
     Contradiction,
@@ -22,9 +25,6 @@ from causalfairness.audit.kinds import (
     Value,
     Whole,
 )
-from causalfairness.errors import CausalFairnessError, PredictorError
-from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.graph import CausalGraph
 
 COLUMN = "the name of a column"
 COLUMNS = "a list of columns, each once"
