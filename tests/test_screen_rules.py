@@ -61,6 +61,13 @@ def test_a_rule_of_your_own_is_read_from_a_file(tmp_path):
         screened(path, score="hired")
 
 
+def test_a_rule_of_your_own_is_made_of_another_one():
+    limit = screens.Limit(value=0.9, says="nine tenths")
+    rule = screens.Rule(**{**dict(screens.bundled_rule("four_fifths")), "threshold": limit})
+    assert screened(rule).flagged == (("sex", "F"),)
+    assert rule.to_dict()["threshold"] == {"ratio_below": 0.9, "says": "nine tenths"}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "says"),
     [
@@ -69,8 +76,8 @@ def test_a_rule_of_your_own_is_read_from_a_file(tmp_path):
         ("2024-01-01", "2024-01-01T10:00:00", ["source.date: found datetime", "expected a date"]),
         ('["selection rate"]', '["rate"]', ["measures: found ['rate']", "'scoring rate'"]),
         ("[[" + '"sex"]]', '[["race"]]', ["by[0]: 'race' is not among the categories"]),
-        ("sex = []", "sex = [1]", ["categories.sex: found [1]"]),
-        ("sex = []", 'sex = ["a", "a"]', ["categories.sex: found ['a', 'a']", "each once"]),
+        ("sex = []", "sex = [1]", ["categories.sex[0]: found 1; expected a table of lists of texts"]),
+        ("sex = []", 'sex = ["a", "a"]', ["categories.sex: 'a' is named twice"]),
         ("0.9", "90", ["threshold.ratio_below: found 90; expected a number between 0 and 1"]),
         (
             "ratio_below",
@@ -80,7 +87,7 @@ def test_a_rule_of_your_own_is_read_from_a_file(tmp_path):
         (
             "[source]",
             "[sourse]",
-            ["source: is missing", "sourse: is no key of a rule; did you mean"],
+            ["source: is missing", "sourse: is no key here; did you mean source?"],
         ),
         ('name = "Own screen"', "name = 1\nby_sex = 2", ["name: found 1", "by_sex: is no key"]),
     ],

@@ -139,12 +139,21 @@ def shown_value(value: Value) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
+def quoted(label: Iterable[Value]) -> str:
+    """How are values written such that words can be told from numbers?
+
+    >>> quoted((1.0, "Female"))
+    "1, 'Female'"
+    """
+    return ", ".join(repr(v) if isinstance(v, str) else shown((v,)) for v in label)
+
+
 def _not_found(
     role: int, group: GroupLabel | None, labels: Sequence[GroupLabel], model: StandardFairnessModel
 ) -> str:
     name = ROLES[role]
     column = ", ".join(repr(column) for column in model.protected_columns)
-    present = "; ".join(_quoted(label) for label in labels[:20])
+    present = "; ".join(quoted(label) for label in labels[:20])
     if not labels:
         return f"the {name} group has no rows: the table has no rows, or all were dropped"
     if group is None:
@@ -153,7 +162,7 @@ def _not_found(
             f"found only {present}"
         )
     return (
-        f"the {name} group {_quoted(group)} has no rows: {column} has the values {present}. "
+        f"the {name} group {quoted(group)} has no rows: {column} has the values {present}. "
         "Give one of these (numbers without quotes, words with)"
     )
 
@@ -167,7 +176,3 @@ def _all_dropped(role: int, model: StandardFairnessModel) -> str:
 
 def _label(role: int, model: StandardFairnessModel) -> str:
     return (model.reference_label, model.comparison_label)[role]
-
-
-def _quoted(label: GroupLabel) -> str:
-    return ", ".join(repr(v) if isinstance(v, str) else shown((v,)) for v in label)

@@ -112,10 +112,10 @@ def _selection_columns(part: Partition, level: float, smallest: int) -> Iterator
         if metric in part.measures:
             low, high = part.measures[metric].interval(level)
             ends = zip(part.measures[metric].value, low, high, strict=True)
-            yield [CALLED[metric], *(_between(*map(number, each)) for each in ends)]
+            yield [CALLED[metric], *(between(*map(number, each)) for each in ends)]
     if "selection_rate" in part.measures:
         screen = screen_records(part, level, smallest)
-        ratios = (_between(each["ratio"], each["low"], each["high"]) for each in screen)
+        ratios = (between(each["ratio"], each["low"], each["high"]) for each in screen)
         yield ["of highest", *ratios]
 
 
@@ -149,10 +149,15 @@ def _gaps_to_reference(gaps: Sequence[Record]) -> str:
 
 
 def _at(record: Record) -> str:
-    return f"{record['group']} {_between(record['value'], record['low'], record['high'])}"
+    return f"{record['group']} {between(record['value'], record['low'], record['high'])}"
 
 
-def _between(value: float | None, low: float | None, high: float | None) -> str:
+def between(value: float | None, low: float | None, high: float | None) -> str:
+    """How is a number written with its interval?
+
+    >>> between(0.25, 0.1, 0.4), between(1.0, 1.0, 1.0)
+    ('0.250 (0.100 to 0.400)', '1.000')
+    """
     if value is None:
         return "-"
     if low is None or high is None or low == high:
@@ -175,8 +180,7 @@ def _screened(screen: Sequence[Record], part: Partition) -> str:
     )
     if below:
         ratios = [
-            f"{each['group']} {_between(each['ratio'], each['low'], each['high'])}"
-            for each in below
+            f"{each['group']} {between(each['ratio'], each['low'], each['high'])}" for each in below
         ]
         text += f": {_listed(ratios)}"
     if open_:

@@ -1,8 +1,7 @@
 """What do published rules of thumb say about rates? Statistical screens, with rules as data."""
 
 from causalfairness.parity.screens.question import screen
-from causalfairness.parity.screens.ratios import CategoryRate, Division
-from causalfairness.parity.screens.result import Screening
+from causalfairness.parity.screens.result import CategoryRate, Division, Screening
 from causalfairness.parity.screens.rule import (
     Limit,
     Rule,

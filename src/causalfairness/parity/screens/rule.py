@@ -9,49 +9,63 @@ beside this module; others are read from a file of the same form.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import tomllib
 from datetime import date
-from difflib import get_close_matches
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from causalfairness.errors import RuleError
-from causalfairness.parity.screens.rule_file import read_toml
+from causalfairness.settings import CLOSED, Contradiction, Number, Text, Texts, refusal_of, said
 
 Name = str | os.PathLike[str]
-SUFFIX = ".toml"
+BUNDLED = Path(__file__).with_name("rules")
+DATE = said("a date, such as 2023-04-06", strict=True)
+SHARE = "a number between 0 and 1, such as 0.8"
+TABLE = said("a table of keys")
+TEXT = said("text that is not empty")
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(BaseModel):
     """Where is a rule written down, and when was that text published?
 
     >>> bundled_rule("four_fifths").source.citation
     '29 CFR 1607.4(D); 43 FR 38290'
     """
 
-    title: str
-    citation: str
-    date: date
-    address: str = ""
+    model_config = CLOSED
+    title: Annotated[Text, TEXT]
+    citation: Annotated[Text, TEXT]
+    date: Annotated[date, DATE]
+    address: Annotated[Text | None, TEXT] = None
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(BaseModel):
     """Which number does a rule set, and in which words?
 
     >>> bundled_rule("nyc_local_law_144").exclusion.value
     0.02
     """
 
-    value: float
-    says: str
+    model_config = CLOSED | ConfigDict(populate_by_name=True, from_attributes=True)
+    value: Number
+    says: Annotated[Text, TEXT]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Exclusion(Limit):
+    """Below which share of the people may a category be left out?"""
+
+    value: Annotated[Number, said(SHARE, alias="share_below", gt=0, lt=1)]
+
+
+class Threshold(Limit):
+    """Below which ratio is a category flagged?"""
+
+    value: Annotated[Number, said(SHARE, alias="ratio_below", gt=0, lt=1)]
+
+
+class Rule(BaseModel):
     """What does a rule ask to be measured, for whom, and what does it say about the result?
 
     `by` holds the divisions of people, each by one attribute or by several together; `categories`
@@ -65,40 +79,43 @@ class Rule:
     ((('sex',), ('race',), ('sex', 'race')), None)
     """
 
-    name: str
-    version: date
-    jurisdiction: str
-    source: Source
-    measures: tuple[str, ...]
-    by: tuple[tuple[str, ...], ...]
-    categories: Mapping[str, tuple[str, ...]] = field(hash=False)
-    exclusion: Limit | None = None
-    threshold: Limit | None = None
-    notes: tuple[str, ...] = ()
+    model_config = CLOSED
+    name: Annotated[Text, TEXT]
+    version: Annotated[date, DATE]
+    jurisdiction: Annotated[Text, TEXT]
+    source: Annotated[Source, TABLE]
+    measures: Annotated[
+        tuple[Literal["selection rate", "scoring rate"], ...],
+        said("a list of some of 'selection rate', 'scoring rate'", min_length=1),
+    ]
+    by: Annotated[
+        tuple[Annotated[Texts, Field(min_length=1)], ...],
+        said("a list of lists of attributes, such as [['sex'], ['race']]", min_length=1),
+    ]
+    categories: Annotated[
+        dict[str, Texts],
+        said("a table of lists of texts, each once; [] takes the values of the data"),
+    ]
+    exclusion: Annotated[Exclusion | None, TABLE] = None
+    threshold: Annotated[Threshold | None, TABLE] = None
+    notes: Annotated[Texts, said("a list of texts, each once")] = ()
+
+    @model_validator(mode="after")
+    def _attributes_have_categories(self) -> Self:
+        lacking = [
+            f"by[{place}]: {name!r} is not among the categories; add categories.{name} (a list of "
+            "its values, or [] for those of the data)"
+            for place, division in enumerate(self.by)
+            for name in division
+            if name not in self.categories
+        ]
+        if lacking:
+            raise Contradiction("\n  ".join(lacking))
+        return self
 
     def to_dict(self) -> dict[str, Any]:
-        """What does the rule say, as plain data? Dates as text.
-
-        >>> bundled_rule("four_fifths").to_dict()["threshold"]["ratio_below"]
-        0.8
-        """
-        source = {"title": self.source.title, "citation": self.source.citation}
-        source |= {"date": self.source.date.isoformat()}
-        limits = {
-            "exclusion": _limit(self.exclusion, "share_below"),
-            "threshold": _limit(self.threshold, "ratio_below"),
-        }
-        return {
-            "name": self.name,
-            "version": self.version.isoformat(),
-            "jurisdiction": self.jurisdiction,
-            "source": source | ({"address": self.source.address} if self.source.address else {}),
-            "measures": list(self.measures),
-            "by": [list(division) for division in self.by],
-            "categories": {name: list(values) for name, values in self.categories.items()},
-            **{name: limit for name, limit in limits.items() if limit},
-            "notes": list(self.notes),
-        }
+        """What does the rule say, as plain data? Dates as text."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def __str__(self) -> str:
         return f"{self.name} (version of {self.version}, {self.jurisdiction})"
@@ -110,8 +127,7 @@ def bundled_rules() -> tuple[str, ...]:
     >>> bundled_rules()
     ('four_fifths', 'nyc_local_law_144')
     """
-    names = (file.name for file in files(__package__).joinpath("rules").iterdir())
-    return tuple(sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)))
+    return tuple(sorted(file.stem for file in BUNDLED.glob("*.toml")))
 
 
 def bundled_rule(name: str) -> Rule:
@@ -119,20 +135,13 @@ def bundled_rule(name: str) -> Rule:
 
     >>> bundled_rule("four_fifths").version.year
     1978
-    >>> bundled_rule("four_fifth")
-    Traceback (most recent call last):
-    ...
-    causalfairness.errors.RuleError: no rule is named 'four_fifth'; did you mean 'four_fifths'? ...
     """
     if name not in bundled_rules():
-        near = get_close_matches(name, bundled_rules(), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
         raise RuleError(
-            f"no rule is named {name!r}; {hint}there are {', '.join(bundled_rules())}, and a rule "
-            f"of your own is given as the path of a {SUFFIX} file"
+            f"no rule is named {name!r}; there are {', '.join(bundled_rules())}, and a rule of "
+            "your own is given as the path of a .toml file"
         )
-    text = files(__package__).joinpath("rules", name + SUFFIX).read_text("utf-8")
-    return _rule(read_toml(text, name + SUFFIX))
+    return read_rule(BUNDLED / f"{name}.toml")
 
 
 def read_rule(path: Name) -> Rule:
@@ -150,47 +159,25 @@ def read_rule(path: Name) -> Rule:
       version: is missing; expected a date, such as 2023-04-06
       ...
     """
-    file = Path(path)
     try:
-        text = file.read_text("utf-8")
+        return Rule.model_validate(tomllib.loads(Path(path).read_text("utf-8")))
     except (OSError, UnicodeDecodeError) as cause:
-        raise RuleError(f"the rule file {str(file)!r} cannot be read: {cause}") from cause
-    return _rule(read_toml(text, str(file)))
+        raise RuleError(f"the rule file {str(path)!r} cannot be read: {cause}") from cause
+    except tomllib.TOMLDecodeError as cause:
+        raise RuleError(f"{path} is not TOML: {cause}") from cause
+    except ValidationError as error:
+        raise RuleError(refusal_of(error, Rule, f"{path} is no rule of a screen")) from None
 
 
 def rule_called(rule: Rule | Name) -> Rule:
-    """Which rule is meant? A rule, the name of a bundled one, or the path of a file.
-
-    >>> rule_called("four_fifths") == bundled_rule("four_fifths")
-    True
-    """
+    """Which rule is meant? A rule, the name of a bundled one, or the path of a file."""
     if isinstance(rule, Rule):
         return rule
-    if isinstance(rule, str) and not rule.endswith(SUFFIX):
+    if isinstance(rule, str) and not rule.endswith(".toml"):
         return bundled_rule(rule)
     if not isinstance(rule, str | os.PathLike):
         raise RuleError(
             f"found {rule!r}; expected a rule, the name of one ({', '.join(bundled_rules())}) or "
-            f"the path of a {SUFFIX} file"
+            "the path of a .toml file"
         )
     return read_rule(rule)
-
-
-def _rule(found: Mapping[str, Any]) -> Rule:
-    exclusion, threshold = found.get("exclusion"), found.get("threshold")
-    return Rule(
-        name=found["name"],
-        version=found["version"],
-        jurisdiction=found["jurisdiction"],
-        source=Source(**found["source"]),
-        measures=tuple(found["measures"]),
-        by=tuple(map(tuple, found["by"])),
-        categories={name: tuple(values) for name, values in found["categories"].items()},
-        exclusion=Limit(exclusion["share_below"], exclusion["says"]) if exclusion else None,
-        threshold=Limit(threshold["ratio_below"], threshold["says"]) if threshold else None,
-        notes=tuple(found.get("notes", ())),
-    )
-
-
-def _limit(limit: Limit | None, name: str) -> dict[str, Any]:
-    return {} if limit is None else {name: limit.value, "says": limit.says}
