@@ -38,7 +38,7 @@ LAYERS = {
     "estimators": {"sklearn"},
     "adaptation": {"sklearn"},
     "individuals": {"numba"},
-    "parity": set(),
+    "parity": {"pydantic"},
     "sensitivity": set(),
     "invariance": {"sklearn"},
     "neural": {"torch"},
