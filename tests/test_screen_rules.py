@@ -76,7 +76,11 @@ def test_a_rule_of_your_own_is_made_of_another_one():
         ("2024-01-01", "2024-01-01T10:00:00", ["source.date: found datetime", "expected a date"]),
         ('["selection rate"]', '["rate"]', ["measures: found ['rate']", "'scoring rate'"]),
         ("[[" + '"sex"]]', '[["race"]]', ["by[0]: 'race' is not among the categories"]),
-        ("sex = []", "sex = [1]", ["categories.sex[0]: found 1; expected a table of lists of texts"]),
+        (
+            "sex = []",
+            "sex = [1]",
+            ["categories.sex[0]: found 1; expected a table of lists of texts"],
+        ),
         ("sex = []", 'sex = ["a", "a"]', ["categories.sex: 'a' is named twice"]),
         ("0.9", "90", ["threshold.ratio_below: found 90; expected a number between 0 and 1"]),
         (

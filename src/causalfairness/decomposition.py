@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from causalfairness.effects import Decomposition
-from causalfairness.effects.columns import in_columns
 from causalfairness.effects.contrasts import Convention
+from causalfairness.effects.table import in_columns
 from causalfairness.errors import CausalFairnessError, PredictorError, RoleError
 from causalfairness.estimators import Estimator, KnownModel
 from causalfairness.fairness_model import StandardFairnessModel

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from causalfairness.effects import EffectTable
-from causalfairness.effects.columns import in_columns
+from causalfairness.effects.table import in_columns
 from causalfairness.errors import CausalFairnessError
 from causalfairness.graph import CausalGraph
 from causalfairness.individuals.counterfactual_fairness import counterfactual_fairness

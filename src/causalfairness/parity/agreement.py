@@ -14,9 +14,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from causalfairness.effects import Decomposition, Effect, EffectTable
-from causalfairness.effects.columns import in_columns
 from causalfairness.effects.contrasts import Convention
-from causalfairness.effects.table import decimals, format_p_value
+from causalfairness.effects.table import decimals, format_p_value, in_columns
 from causalfairness.errors import CausalFairnessError
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel

@@ -14,8 +14,8 @@ from html import escape
 from typing import Any
 
 from causalfairness.effects import Decomposition, EffectTable
-from causalfairness.effects.columns import in_columns
 from causalfairness.effects.contrasts import Convention
+from causalfairness.effects.table import in_columns
 from causalfairness.errors import OverlapError, RoleError
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Decomposition, EffectTable
-from causalfairness.effects.columns import in_columns
+from causalfairness.effects.table import in_columns
 from causalfairness.errors import PathError
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
