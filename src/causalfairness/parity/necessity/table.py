@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from causalfairness.effects.table import (
-    as_html,
-    as_pandas,
-    as_polars,
-    as_text,
-    decimals,
-    format_p_value,
-)
+from causalfairness.effects.table import as_html, as_text, decimals, format_p_value
+from causalfairness.parity.metrics.table import MetricTable
 
 HEADINGS = (
     "path",
@@ -31,8 +21,7 @@ HEADINGS = (
 WORDS = (0, 1, 10)
 
 
-@dataclass(frozen=True)
-class NecessityTable:
+class NecessityTable(MetricTable):
     """What was found on each path? One record each.
 
     `must be 0` is the prediction's effect on a path that is not allowed, and its distance from the
@@ -42,26 +31,6 @@ class NecessityTable:
     >>> len(table), table.to_records()
     (0, [])
     """
-
-    records: tuple[Mapping[str, Any], ...]
-
-    def __len__(self) -> int:
-        return len(self.records)
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return iter(self.records)
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """What is in the table, as plain data?"""
-        return [dict(record) for record in self.records]
-
-    def to_pandas(self) -> Any:
-        """What is in the table, as a pandas data frame?"""
-        return as_pandas(self.records)
-
-    def to_polars(self) -> Any:
-        """What is in the table, as a polars data frame?"""
-        return as_polars(self.records)
 
     def __str__(self) -> str:
         return as_text([HEADINGS, *self._cells()], words=WORDS)
