@@ -8,7 +8,7 @@ as strong. That is a yardstick and no evidence: hidden causes need not resemble 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,21 @@ class Benchmark:
         found = self.as_strong
         return times_to_reach(found.room, found.stages, found.strengths)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What is known about it, as plain data? Its shares in both stages, and what they do."""
+        mediators, group = self.shares("mediators"), self.shares("group")
+        return {
+            "confounder": self.confounder,
+            "effect": self.as_strong.name,
+            "mediators_outcome": mediators.outcome,
+            "mediators_weights": mediators.group,
+            "group_outcome": group.outcome,
+            "group_weights": group.group,
+            "bound": self.as_strong.bound(),
+            "times": self.times_as_strong(),
+            "times_interval": self.times_as_strong_for_interval(),
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class ConfounderBenchmarks:
@@ -107,7 +122,7 @@ class ConfounderBenchmarks:
         `bound` is what a hidden cause just as strong could do, `times` how many times as strong one
         must be for the estimate to reach the margin, and `times_interval` for the interval.
         """
-        return MetricTable(tuple(_record(each) for each in self.benchmarks))
+        return MetricTable(tuple(each.to_dict() for each in self.benchmarks))
 
     def sentences(self) -> tuple[str, ...]:
         """How strong would a hidden confounder have to be, beside those that were seen?
@@ -232,21 +247,6 @@ def _strengths(left: LeftOut, terms: Terms) -> Strengths:
         added = 1 - before.weight / after.weight if after.weight > 0 else 0.0
         shares[stage] = Shares(max(explained, 0.0), max(added, 0.0))
     return shares
-
-
-def _record(each: Benchmark) -> Mapping[str, Any]:
-    mediators, group = each.shares("mediators"), each.shares("group")
-    return {
-        "confounder": each.confounder,
-        "effect": each.as_strong.name,
-        "mediators_outcome": mediators.outcome,
-        "mediators_weights": mediators.group,
-        "group_outcome": group.outcome,
-        "group_weights": group.group,
-        "bound": each.as_strong.bound(),
-        "times": each.times_as_strong(),
-        "times_interval": each.times_as_strong_for_interval(),
-    }
 
 
 def _sentence(each: Benchmark) -> str:

@@ -27,7 +27,6 @@ from causalfairness.sensitivity.stages import STORIES as IN_WORDS
 from causalfairness.sensitivity.words import LIMITS, sentence_about
 
 Told = dict[str, Any]
-SHARES = ("mediators_outcome", "mediators_weights", "group_outcome", "group_weights")
 
 
 def told(
@@ -115,14 +114,5 @@ def _bounds(shown: EffectSensitivity, stage: StageName | None) -> Told:
 def _benchmarks(exposed: Sequence[Exposed]) -> Iterator[Told]:
     for each in exposed:
         for confounder, as_strong in each.benchmarks.items():
-            found = Benchmark(confounder, as_strong)
-            shares = [share for stage in STAGES for share in found.shares(stage)]
-            yield {
-                "name": f"{each.name}: {confounder}",
-                "effect": each.name,
-                "confounder": confounder,
-                **dict(zip(SHARES, shares, strict=True)),
-                "bound": as_strong.bound(),
-                "times": found.times_as_strong(),
-                "times_interval": found.times_as_strong_for_interval(),
-            }
+            found = Benchmark(confounder, as_strong).to_dict()
+            yield {"name": f"{each.name}: {confounder}", **found}
