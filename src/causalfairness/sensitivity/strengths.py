@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import NamedTuple
 
@@ -68,14 +68,25 @@ def times_to_reach(
     def bound(factor: float) -> float:
         return bound_of(stages, {name: each.times(factor) for name, each in strengths.items()})
 
+    return least(lambda factor: bound(factor) >= distance, most=1 / (1 - LIMIT))
+
+
+def least(reaches: Callable[[float], bool], *, most: float) -> float:
+    """Which is the least number that reaches something, as all larger ones do?
+
+    By doubling, then by halving; infinity where none up to `most` does.
+
+    >>> round(least(lambda number: number**2 >= 2, most=1e9), 6)
+    1.414214
+    """
     low, high = 0.0, 1.0
-    while bound(high) < distance:
+    while not reaches(high):
         low, high = high, 2 * high
-        if high > 1 / (1 - LIMIT):
+        if high > most:
             return math.inf
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if bound(middle) < distance else (low, middle)
+        low, high = (low, middle) if reaches(middle) else (middle, high)
     return high
 
 

@@ -25,7 +25,7 @@ from causalfairness.effects import Effect
 from causalfairness.parity.necessity.rules import EquivalenceRule
 from causalfairness.sensitivity import EffectSensitivity
 from causalfairness.sensitivity.stages import STAGES, StageName, equal_strength
-from causalfairness.sensitivity.strengths import bound_of
+from causalfairness.sensitivity.strengths import bound_of, least
 
 STORIES: Mapping[str, tuple[StageName, ...]] = {
     "mediators and outcome": ("mediators",),
@@ -33,7 +33,6 @@ STORIES: Mapping[str, tuple[StageName, ...]] = {
     "group and outcome": STAGES,
 }
 MOST = 1e9  # times, or strength, beyond which nothing is expected to change
-HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,7 @@ def times_to_change(
 def _least(
     judged: Sequence[Exposed], rule: EquivalenceRule, bound: Callable[[Exposed, float], float]
 ) -> float:
-    """The least strength at which the verdict is another: by doubling, then by halving."""
+    """The least strength at which the verdict is another."""
     effects = [_light(each.shown.effect) for each in judged]
     verdict = rule.judge(effects).verdict
     if verdict == "undecided":
@@ -103,15 +102,7 @@ def _least(
         ]
         return rule.judge(moved).verdict != verdict
 
-    low, high = 0.0, 1.0
-    while not is_another(high):
-        low, high = high, 2 * high
-        if high > MOST:
-            return math.inf
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_another(middle) else (middle, high)
-    return high
+    return least(is_another, most=MOST)
 
 
 def _light(effect: Effect) -> Effect:
