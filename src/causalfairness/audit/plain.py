@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from causalfairness.effects import Diagnostics, Effect
+from causalfairness.effects import Diagnostics
 
 DIGITS = 12
 
@@ -71,19 +71,6 @@ def as_table(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "columns": names,
         "rows": [[plain(record.get(name)) for name in names] for record in records],
-    }
-
-
-def effect_record(effect: Effect, level: float) -> dict[str, Any]:
-    """What is known about one effect?"""
-    low, high = effect.interval(level)
-    return {
-        "name": effect.name,
-        "value": effect.value,
-        "standard_error": effect.standard_error,
-        "low": low,
-        "high": high,
-        "p_value": effect.p_value,
     }
 
 

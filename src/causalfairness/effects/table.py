@@ -95,15 +95,7 @@ class EffectTable:
         return Interval(effect.value - half_width, effect.value + half_width)
 
     def _record(self, row: int, effect: Effect) -> dict[str, Any]:
-        low, high = self._interval(effect)
-        record: dict[str, Any] = {
-            "name": effect.name,
-            "value": effect.value,
-            "standard_error": effect.standard_error,
-            "low": low,
-            "high": high,
-            "p_value": effect.p_value,
-        }
+        record = record_of(effect, self._interval(effect))
         if self.adjusted is not None:
             record["p_adjusted"] = self.adjusted[row]
         if self.meanings:
@@ -120,6 +112,18 @@ class EffectTable:
             p_value = record.get("p_adjusted", record["p_value"])
             rows.append((record["name"], *numbers, format_p_value(p_value)))
         return rows
+
+
+def record_of(effect: Effect, interval: Interval) -> dict[str, Any]:
+    """What is known about one effect, as plain data?"""
+    return {
+        "name": effect.name,
+        "value": effect.value,
+        "standard_error": effect.standard_error,
+        "low": interval.low,
+        "high": interval.high,
+        "p_value": effect.p_value,
+    }
 
 
 def as_pandas(records: Sequence[Mapping[str, Any]]) -> Any:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from causalfairness.audit.plain import as_table, effect_record, plain
+from causalfairness.audit.plain import as_table, plain
 from causalfairness.effects import Effect
+from causalfairness.effects.table import record_of
 from causalfairness.parity.necessity.rules import EquivalenceRule
 
 Record = Mapping[str, Any]
@@ -71,7 +72,7 @@ def judged(effects: Sequence[Effect], margin: float | None, level: float) -> Jud
         return Judged()
     found = EquivalenceRule(margin, level).judge(effects)
     rows = [
-        {**effect_record(effect, level), **evidence._asdict()}
+        {**record_of(effect, effect.interval(level)), **evidence._asdict()}
         for effect, evidence in zip(effects, found.evidence, strict=True)
     ]
     names = ", ".join(effect.name.replace("_", " ") for effect in effects)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer, judged
 from causalfairness.audit.hidden_causes.asking import about_gap, about_groups
-from causalfairness.audit.plain import diagnosis, effect_record
+from causalfairness.audit.plain import diagnosis
 from causalfairness.audit.questions import Disparity, ErrorRates
 from causalfairness.audit.study import Study
-from causalfairness.effects import Decomposition
+from causalfairness.effects import Decomposition, EffectTable
+from causalfairness.effects.table import record_of
 from causalfairness.effects.world_means import ALL_WORLDS
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity import (
@@ -31,17 +33,9 @@ def asked_of(study: Study, question: Any) -> Any:
 
 def disparity(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """How much of the gap between two groups is direct, indirect or spurious?"""
-    of = asked_of(study, question)
-    estimator = _estimator(study, of)
-    found = decompose_disparity(
-        study.data,
-        model,
-        of=of,
-        estimator=estimator,
-        convention=question.convention,
-        **study.usual,
-    )
-    hidden = about_gap(study, found, question, (model, of, estimator))
+    asked = _settings(study, question)
+    found = decompose_disparity(study.data, model, **asked)
+    hidden = about_gap(study, found, question, (model, asked["of"], asked["estimator"]))
     return replace(_answer(study, question, found, {}), sensitivity=hidden)
 
 
@@ -58,9 +52,10 @@ def error_rate(
         convention=question.convention,
         **study.usual,
     )
+    level = study.audit.settings.level
     more = {
         "rate": rate,
-        "audited": effect_record(found.audited, study.audit.settings.level),
+        "audited": record_of(found.audited, found.audited.interval(level)),
         "comparison_model": found.comparison_model,
     }
     hidden = about_gap(study, found.decomposition, question, None)
@@ -69,63 +64,63 @@ def error_rate(
 
 def each_group(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """How does each group fare against the reference, with intervals that hold together?"""
-    level, of = study.audit.settings.level, asked_of(study, question)
-    found = compare_groups(
-        study.data,
-        model,
-        of=of,
-        estimator=_estimator(study, of),
-        convention=question.convention,
-        **study.usual,
-    )
+    level = study.audit.settings.level
+    found = compare_groups(study.data, model, **_settings(study, question))
     groups = found.by_group.values()
-    return Answer(
-        sentences=[f"{each.comparison}: {each.sentences(level)[0]}" for each in groups],
-        table=found.table(level).to_records(),
-        effects=found.table(level).to_records(),
-        sensitivity=about_groups(study, {each.comparison: each for each in groups}),
-        details={
-            "groups": [_parts(each, level) for each in groups],
-            "refused": [
-                {"group": model.group_label(group), "reason": reason}
-                for group, reason in found.refused.items()
-            ],
-        },
-        diagnostics=[diagnosis(each.diagnostics) for each in groups],
-        assumptions=[line for each in groups for line in each.diagnostics.assumptions],
-        notes=[line for each in groups for line in each.diagnostics.notes],
-    )
+    said = [f"{each.comparison}: {each.sentences(level)[0]}" for each in groups]
+    hidden = about_groups(study, {each.comparison: each for each in groups})
+    details = {
+        "groups": [_parts(each, level) for each in groups],
+        "refused": [
+            {"group": model.group_label(group), "reason": reason}
+            for group, reason in found.refused.items()
+        ],
+    }
+    return _answer_of_several(groups, said, found.table(level), hidden, details)
 
 
 def attributes(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """What does an intersection show that single attributes hide?"""
-    level, of = study.audit.settings.level, asked_of(study, question)
-    found = compare_attributes(
-        study.data,
-        model,
-        of=of,
-        estimator=_estimator(study, of),
-        convention=question.convention,
-        **study.usual,
-    )
-    each = found.by_attribute.values()
+    level = study.audit.settings.level
+    found = compare_attributes(study.data, model, **_settings(study, question))
+    details = {
+        "attributes": {name: _parts(one, level) for name, one in found.by_attribute.items()},
+        "refused": found.refused,
+        "people": [
+            {"group": model.group_label(group), "people": count}
+            for group, count in found.people.items()
+        ],
+    }
+    each, said = found.by_attribute.values(), found.sentences(level)
+    hidden = about_groups(study, found.by_attribute)
+    return _answer_of_several(each, said, found.table(level), hidden, details)
+
+
+def _answer_of_several(
+    found: Iterable[Decomposition],
+    sentences: Sequence[str],
+    table: EffectTable,
+    hidden: dict[str, Any] | None,
+    details: dict[str, Any],
+) -> Answer:
+    told = [each.diagnostics for each in found]
     return Answer(
-        sentences=found.sentences(level),
-        table=found.table(level).to_records(),
-        effects=found.table(level).to_records(),
-        sensitivity=about_groups(study, found.by_attribute),
-        details={
-            "attributes": {name: _parts(one, level) for name, one in found.by_attribute.items()},
-            "refused": found.refused,
-            "people": [
-                {"group": model.group_label(group), "people": count}
-                for group, count in found.people.items()
-            ],
-        },
-        diagnostics=[diagnosis(one.diagnostics) for one in each],
-        assumptions=[line for one in each for line in one.diagnostics.assumptions],
-        notes=[line for one in each for line in one.diagnostics.notes],
+        sentences=sentences,
+        table=table.to_records(),
+        effects=table.to_records(),
+        sensitivity=hidden,
+        details=details,
+        diagnostics=[diagnosis(each) for each in told],
+        assumptions=[line for each in told for line in each.assumptions],
+        notes=[line for each in told for line in each.notes],
     )
+
+
+def _settings(study: Study, question: Any) -> dict[str, Any]:
+    """How a disparity is asked for."""
+    of = asked_of(study, question)
+    estimator = _estimator(study, of)
+    return {"of": of, "estimator": estimator, "convention": question.convention, **study.usual}
 
 
 def _estimator(study: Study, of: str) -> Any:
@@ -156,9 +151,10 @@ def _parts(found: Found, level: float) -> dict[str, Any]:
             "direct_path_told": direct,
             "mediators_told": mediators,
             "among": among,
-            **effect_record(found.world_means[direct, mediators, among], level),
+            **record_of(mean, mean.interval(level)),
         }
         for direct, mediators, among in ALL_WORLDS
+        for mean in (found.world_means[direct, mediators, among],)
     ]
     return {
         "what": found.what,
