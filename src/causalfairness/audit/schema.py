@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
@@ -35,7 +34,7 @@ from causalfairness.audit.sections import (
     not_loaded,
 )
 from causalfairness.errors import AuditError
-from causalfairness.settings import CLOSED, Texts, refusal_of
+from causalfairness.settings import CLOSED, Texts, refusal_of, said
 
 if TYPE_CHECKING:
     from causalfairness.audit.result import AuditResult
@@ -67,20 +66,18 @@ class Audit(BaseModel):
     """
 
     model_config = CLOSED
-    title: Annotated[str, Field(max_length=1000, description="text")] = ""
-    data: Annotated[
-        DataSource | None, BeforeValidator(_named), Field(description="a table with source")
-    ] = None
-    roles: Annotated[Roles, Field(description="a table with protected, reference and more")]
-    groups: Annotated[Groups, Field(description="a table")] = Groups()
-    predictor: Annotated[PredictorChoice, Field(description="a table")] = PredictorChoice()
+    title: Annotated[str, said("text", max_length=1000)] = ""
+    data: Annotated[DataSource | None, BeforeValidator(_named), said("a table with source")] = None
+    roles: Annotated[Roles, said("a table with protected, reference and more")]
+    groups: Annotated[Groups, said("a table")] = Groups()
+    predictor: Annotated[PredictorChoice, said("a table")] = PredictorChoice()
     questions: Annotated[
-        tuple[Question, ...], Field(max_length=200, description="a list of tables with ask")
+        tuple[Question, ...], said("a list of tables with ask", max_length=200)
     ] = ()
-    estimator: Annotated[EstimatorChoice, Field(description="a table")] = EstimatorChoice()
-    sensitivity: Annotated[SensitivityChoice, Field(description="a table")] = SensitivityChoice()
-    settings: Annotated[Settings, Field(description="a table")] = Settings()
-    notes: Annotated[Texts, Field(description="a list of texts, each once")] = ()
+    estimator: Annotated[EstimatorChoice, said("a table")] = EstimatorChoice()
+    sensitivity: Annotated[SensitivityChoice, said("a table")] = SensitivityChoice()
+    settings: Annotated[Settings, said("a table")] = Settings()
+    notes: Annotated[Texts, said("a list of texts, each once")] = ()
     _beside: Path | None = PrivateAttr(default=None)
 
     @classmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, model_validator
 
 from causalfairness.errors import CausalFairnessError, PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
@@ -24,6 +24,7 @@ from causalfairness.settings import (
     Truth,
     Value,
     Whole,
+    said,
 )
 
 COLUMN = "the name of a column"
@@ -38,40 +39,31 @@ class DataSource(BaseModel):
     model_config = CLOSED
     source: Annotated[
         Text,
-        Field(
-            description="a path or pattern of CSV or Parquet files, or dataset:NAME for bundled "
-            "data"
-        ),
+        said("a path or pattern of CSV or Parquet files, or dataset:NAME for bundled data"),
     ]
     missing: Annotated[
         Literal["refuse", "drop", "category"],
-        Field(description="'refuse', 'drop' or 'category'"),
+        said("'refuse', 'drop' or 'category'"),
     ] = "refuse"
-    columns: Annotated[
-        Texts, Field(description=f"{COLUMNS}: further ones that the predictor needs")
-    ] = ()
+    columns: Annotated[Texts, said(f"{COLUMNS}: further ones that the predictor needs")] = ()
 
 
 class Roles(BaseModel):
     """Who is compared with whom, and what part does every column play?"""
 
     model_config = CLOSED
-    protected: Annotated[Columns, Field(description="a column, or a list of columns")]
-    reference: Annotated[GroupValue, Field(description=GROUP)]
-    comparison: Annotated[
-        GroupValue | None, Field(description=f"{GROUP}; left out: everyone else")
-    ] = None
-    confounders: Annotated[Texts, Field(description=COLUMNS)] = ()
-    mediators: Annotated[Texts, Field(description=COLUMNS)] = ()
-    outcome: Annotated[Text | None, Field(description=COLUMN)] = None
-    outcome_value: Annotated[
-        Value | None, Field(description="the value of the outcome that counts as 1")
-    ] = None
-    prediction: Annotated[Text | None, Field(description=COLUMN)] = None
-    weights: Annotated[Text | None, Field(description=COLUMN)] = None
+    protected: Annotated[Columns, said("a column, or a list of columns")]
+    reference: Annotated[GroupValue, said(GROUP)]
+    comparison: Annotated[GroupValue | None, said(f"{GROUP}; left out: everyone else")] = None
+    confounders: Annotated[Texts, said(COLUMNS)] = ()
+    mediators: Annotated[Texts, said(COLUMNS)] = ()
+    outcome: Annotated[Text | None, said(COLUMN)] = None
+    outcome_value: Annotated[Value | None, said("the value of the outcome that counts as 1")] = None
+    prediction: Annotated[Text | None, said(COLUMN)] = None
+    weights: Annotated[Text | None, said(COLUMN)] = None
     graph: Annotated[
         Text | None,
-        Field(description="the text of a causal graph, such as 'race -> priors; race <-> age'"),
+        said("the text of a causal graph, such as 'race -> priors; race <-> age'"),
     ] = None
 
     @model_validator(mode="after")
@@ -111,19 +103,17 @@ class Pair(BaseModel):
     """Which two groups are compared as well?"""
 
     model_config = CLOSED
-    reference: Annotated[GroupValue, Field(description=GROUP)]
-    comparison: Annotated[GroupValue, Field(description=GROUP)]
+    reference: Annotated[GroupValue, said(GROUP)]
+    comparison: Annotated[GroupValue, said(GROUP)]
 
 
 class Groups(BaseModel):
     """Which groups are compared, besides the two that the roles name?"""
 
     model_config = CLOSED
-    pairs: Annotated[
-        tuple[Pair, ...], Field(description="a list of tables with reference and comparison")
-    ] = ()
-    each: Annotated[Truth, Field(description="true or false")] = False
-    intersections: Annotated[Truth, Field(description="true or false")] = False
+    pairs: Annotated[tuple[Pair, ...], said("a list of tables with reference and comparison")] = ()
+    each: Annotated[Truth, said("true or false")] = False
+    intersections: Annotated[Truth, said("true or false")] = False
 
 
 class PredictorChoice(BaseModel):
@@ -133,19 +123,11 @@ class PredictorChoice(BaseModel):
     """
 
     model_config = CLOSED
-    function: Annotated[
-        Text | None, Field(description="a function of a frame, as 'module:function'")
-    ] = None
-    file: Annotated[Text | None, Field(description="the path of a saved scikit-learn model")] = None
-    frame: Annotated[Literal["pandas", "pyarrow"], Field(description="'pandas' or 'pyarrow'")] = (
-        "pandas"
-    )
-    threshold: Annotated[
-        Number | None, Field(description="a number: decisions are 1 from this score on")
-    ] = None
-    favorable: Annotated[
-        Literal[0, 1], Field(description="0 or 1: the decision that is good for people")
-    ] = 1
+    function: Annotated[Text | None, said("a function of a frame, as 'module:function'")] = None
+    file: Annotated[Text | None, said("the path of a saved scikit-learn model")] = None
+    frame: Annotated[Literal["pandas", "pyarrow"], said("'pandas' or 'pyarrow'")] = "pandas"
+    threshold: Annotated[Number | None, said("a number: decisions are 1 from this score on")] = None
+    favorable: Annotated[Literal[0, 1], said("0 or 1: the decision that is good for people")] = 1
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -170,22 +152,22 @@ class EstimatorChoice(BaseModel):
     model_config = CLOSED
     method: Annotated[
         Literal["auto", "strata", "doubly_robust", "regression", "weighting"],
-        Field(description="'auto', 'strata', 'doubly_robust', 'regression' or 'weighting'"),
+        said("'auto', 'strata', 'doubly_robust', 'regression' or 'weighting'"),
     ] = "auto"
     empty_cells: Annotated[
         Literal["refuse", "restrict", "regression", "zero"],
-        Field(description="'refuse', 'restrict', 'regression' or 'zero'; for strata"),
+        said("'refuse', 'restrict', 'regression' or 'zero'; for strata"),
     ] = "refuse"
     folds: Annotated[
-        Whole, Field(ge=2, le=100, description="a whole number from 2 to 100; for doubly_robust")
+        Whole, said("a whole number from 2 to 100; for doubly_robust", ge=2, le=100)
     ] = 5
     repeats: Annotated[
-        Whole, Field(ge=1, le=100, description="a whole number from 1 to 100; for doubly_robust")
+        Whole, said("a whole number from 1 to 100; for doubly_robust", ge=1, le=100)
     ] = 1
 
 
 SHARE = "a share, 0 or more and below 1, such as 0.05"
-Share = Annotated[Number, Field(ge=0, lt=1, description=SHARE)]
+Share = Annotated[Number, said(SHARE, ge=0, lt=1)]
 
 
 class SensitivityChoice(BaseModel):
@@ -196,16 +178,16 @@ class SensitivityChoice(BaseModel):
     """
 
     model_config = CLOSED
-    ask: Annotated[Truth, Field(description="true or false")] = True
+    ask: Annotated[Truth, said("true or false")] = True
     outcome_share: Share = 0.05
     group_share: Share = 0.05
-    benchmarks: Annotated[Truth, Field(description="true or false")] = True
+    benchmarks: Annotated[Truth, said("true or false")] = True
     most: Annotated[
         Whole,
-        Field(
+        said(
+            "a whole number from 0 to 1000: how many confounders are left out in turn",
             ge=0,
             le=1000,
-            description="a whole number from 0 to 1000: how many confounders are left out in turn",
         ),
     ] = 5
 
@@ -214,16 +196,14 @@ class Settings(BaseModel):
     """At which level, from which seed, and how small a group is listed?"""
 
     model_config = CLOSED
-    level: Annotated[Level, Field(description="a number between 0.5 and 1, such as 0.95")] = 0.95
-    seed: Annotated[
-        Whole, Field(ge=0, le=LARGEST_SEED, description="a whole number of 0 or more")
-    ] = 0
+    level: Annotated[Level, said("a number between 0.5 and 1, such as 0.95")] = 0.95
+    seed: Annotated[Whole, said("a whole number of 0 or more", ge=0, le=LARGEST_SEED)] = 0
     smallest: Annotated[
         Whole,
-        Field(
+        said(
+            "a whole number of 0 or more: people of smaller groups are not listed",
             ge=0,
             le=1_000_000,
-            description="a whole number of 0 or more: people of smaller groups are not listed",
         ),
     ] = 10
 
