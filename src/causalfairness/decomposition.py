@@ -129,9 +129,7 @@ class CausalFairnessDecomposition:
             of=self._asked(of),
             estimator=self._estimator(self._asked(of)),
             convention=convention,
-            missing=self.missing,
-            workers=self.workers,
-            seed=self.seed,
+            **self._usual,
         )
 
     def analyse_equalized_odds(
@@ -157,9 +155,7 @@ class CausalFairnessDecomposition:
                 comparison_model=comparison_model,
                 estimator=self.estimator,
                 convention=convention,
-                missing=self.missing,
-                workers=self.workers,
-                seed=self.seed,
+                **self._usual,
             )
             for rate in rates
         }
@@ -174,9 +170,7 @@ class CausalFairnessDecomposition:
             of=self._asked(of),
             estimator=self._estimator(self._asked(of)),
             convention=convention,
-            missing=self.missing,
-            workers=self.workers,
-            seed=self.seed,
+            **self._usual,
         )
 
     def analyse_counterfactual_fairness(
@@ -326,6 +320,11 @@ class CausalFairnessDecomposition:
         if self._predict is None:
             return self.model
         return replace(self.model, prediction=self._predict)
+
+    @property
+    def _usual(self) -> dict[str, Any]:
+        """What is the same for every question."""
+        return {"missing": self.missing, "workers": self.workers, "seed": self.seed}
 
     def _asked(self, of: Of | None) -> Of:
         if of is not None:
