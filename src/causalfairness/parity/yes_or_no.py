@@ -22,7 +22,7 @@ from causalfairness.estimators.fills import consult
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import RowPair, Rows, Table, only_columns
 from causalfairness.tables.columns import Value
-from causalfairness.tables.groups import NEITHER, canonical, members, shown_value
+from causalfairness.tables.groups import NEITHER, canonical, members, quoted, shown_value
 from causalfairness.tables.telling import made_alike
 
 Array = NDArray[np.float64]
@@ -300,5 +300,4 @@ def _called(column: str | None) -> str:
 
 
 def _some(known: Sequence[Value]) -> str:
-    spelled = [repr(value) if isinstance(value, str) else shown_value(value) for value in known]
-    return ", ".join(spelled[:SHOWN]) + (", ..." if len(spelled) > SHOWN else "")
+    return quoted(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")

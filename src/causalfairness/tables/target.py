@@ -15,11 +15,10 @@ from causalfairness.tables.columns import (
     LARGEST,
     SMALLEST,
     Column,
-    Value,
     column_of,
     number_there,
 )
-from causalfairness.tables.groups import canonical, shown_value
+from causalfairness.tables.groups import canonical, quoted
 from causalfairness.tables.source import collect
 
 Of = Literal["outcome", "prediction"]
@@ -108,7 +107,7 @@ class Target(NamedTuple):
 
     def _cannot_read(self, column: Column) -> str:
         known = [value for value in column.levels().values if value is not None]
-        present = ", ".join(map(_written, known[:20]))
+        present = quoted(known[:20])
         if not known:
             return f"column {self.column!r} holds no value at all"
         if self.value is None:
@@ -120,10 +119,6 @@ class Target(NamedTuple):
             f"outcome_value={self.value!r} does not occur in column {self.column!r}; its values "
             f"are {present} (numbers without quotes, words with)"
         )
-
-
-def _written(value: Value) -> str:
-    return repr(value) if isinstance(value, str) else shown_value(value)
 
 
 def target_of(model: StandardFairnessModel, of: Of) -> Target:
