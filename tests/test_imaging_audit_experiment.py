@@ -7,21 +7,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from benchmarks.imaging import evaluation, pools, power
+from benchmarks.imaging.__main__ import main
+from benchmarks.imaging.evaluation import evaluate, generator_of
+from benchmarks.imaging.measured import keep_measured
+from benchmarks.imaging.panel import LEANINGS, agreement, trained_panel
+from benchmarks.imaging.pools import Pool, PoolPlan, kept_pool, read_pool
+from benchmarks.imaging.power import Auditees, Rates, audit_pool, auditees_of
+from benchmarks.imaging.readers import School, trained_readers
 from scipy.special import expit
 
 from causalfairness.errors import CheckpointError, TooFewRowsError
 from causalfairness.imaging.auditing.statistics import features_of, judged_between_people
-from causalfairness.imaging.experiment import evaluation, pools, power
-from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.experiment.evaluation import DoNothing, evaluate, generator_of
-from causalfairness.imaging.experiment.measured import keep_measured
-from causalfairness.imaging.experiment.panel import LEANINGS, agreement, trained_panel
-from causalfairness.imaging.experiment.pools import Pool, PoolPlan, kept_pool, read_pool
-from causalfairness.imaging.experiment.power import Auditees, Rates, audit_pool, auditees_of
-from causalfairness.imaging.experiment.readers import School, trained_readers
-from causalfairness.imaging.experiment.stages import Settings, train_vae
+from causalfairness.imaging.counterfactuals import DoNothing
 from causalfairness.imaging.generator import Walk
 from causalfairness.imaging.simulator import Simulator
+from causalfairness.imaging.stages import Settings, train_vae
 from causalfairness.imaging.tokens import codes_of
 
 SKEWED = [[0.1], [0.2], [0.3], [0.35], [0.9]]  # scores whose mean is above one more than the median

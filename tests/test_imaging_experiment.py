@@ -4,15 +4,16 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
+from benchmarks.imaging.__main__ import main
+from benchmarks.imaging.world import CLOSE, belongs, look
 
 from causalfairness.errors import CheckpointError
-from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.experiment.stages import Settings
-from causalfairness.imaging.experiment.world import CLOSE, belongs, look
 from causalfairness.imaging.generator import Walk, course
 from causalfairness.imaging.simulator import anatomy, drawing, people
+from causalfairness.imaging.stages import Settings
 
 FEW = ["--people", "60", "--epochs", "1", "--count", "30", "--walk", "2", "--batch", "30"]
 ALONE = """
@@ -25,8 +26,8 @@ def find_few(name, path=None, target=None):
     return None if name.partition(".")[0] in MISSING else find(name, path, target)
 
 PathFinder.find_spec = find_few
-from causalfairness.imaging.experiment.__main__ import main
-from causalfairness.imaging.experiment.stages import Settings
+from benchmarks.imaging.__main__ import main
+from causalfairness.imaging.stages import Settings
 main(["--stage", "autoencoder", "--size", "32", "--steps", "1", "--device", "cpu", *sys.argv[1:]])
 """
 MISSING = (
@@ -82,7 +83,10 @@ def test_a_stage_before_its_time_says_what_is_missing(tmp_path):
 def test_it_runs_where_only_numpy_torch_monai_and_einops_are(tmp_path):
     code = ALONE.replace("MISSING", str(set(MISSING)))
     done = subprocess.run(
-        [sys.executable, "-c", code, "--folder", str(tmp_path)], capture_output=True, text=True
+        [sys.executable, "-c", code, "--folder", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
     )
     assert done.returncode == 0, done.stderr
     assert "1 steps" in done.stdout

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.imaging import __main__ as experiment
+from benchmarks.imaging.films import SHOWN, draw_films
+from benchmarks.imaging.recorded import PARTS, run_parts
+from benchmarks.imaging.tables import tables
 from PIL import Image
 
-from causalfairness.imaging.experiment import __main__ as experiment
-from causalfairness.imaging.experiment.films import SHOWN, draw_films
-from causalfairness.imaging.experiment.recorded import PARTS, run_parts
-from causalfairness.imaging.experiment.stages import VARIANTS, Settings
-from causalfairness.imaging.experiment.tables import tables
 from causalfairness.imaging.generator import Walk
 from causalfairness.imaging.pictures import NONE
+from causalfairness.imaging.stages import VARIANTS, Settings
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = {

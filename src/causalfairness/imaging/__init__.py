@@ -36,13 +36,6 @@ if TYPE_CHECKING:
     )
     from causalfairness.imaging.configuration import Configuration
     from causalfairness.imaging.counterfactuals import CounterfactualGenerator, withheld_group
-    from causalfairness.imaging.experiment.stages import (
-        Settings,
-        train_autoencoder,
-        train_denoiser,
-        train_vae,
-        trained_generator,
-    )
     from causalfairness.imaging.folder_audit import audit_folder
     from causalfairness.imaging.frechet import Frechet
     from causalfairness.imaging.generator import (
@@ -64,6 +57,13 @@ if TYPE_CHECKING:
     )
     from causalfairness.imaging.recording import record_of
     from causalfairness.imaging.simulator import Radiographs, Simulator, save_radiographs
+    from causalfairness.imaging.stages import (
+        Settings,
+        train_autoencoder,
+        train_denoiser,
+        train_vae,
+        trained_generator,
+    )
     from causalfairness.imaging.vae import VAEGenerator
 
 _HOME = {
@@ -85,7 +85,7 @@ _HOME = {
     "Quality": "quality",
     "RadiographFolder": "readers",
     "Radiographs": "simulator",
-    "Settings": "experiment.stages",
+    "Settings": "stages",
     "Simulator": "simulator",
     "UNKNOWN": "parents",
     "VAEGenerator": "vae",
@@ -108,10 +108,10 @@ _HOME = {
     "save_radiographs": "simulator",
     "scores": "classifiers",
     "small_network": "classifiers",
-    "train_autoencoder": "experiment.stages",
-    "train_denoiser": "experiment.stages",
-    "train_vae": "experiment.stages",
-    "trained_generator": "experiment.stages",
+    "train_autoencoder": "stages",
+    "train_denoiser": "stages",
+    "train_vae": "stages",
+    "trained_generator": "stages",
     "unpack_generator": "generator",
     "vgg_network": "classifiers",
     "withheld_group": "counterfactuals",

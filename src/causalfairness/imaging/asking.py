@@ -79,7 +79,7 @@ def made_images(
 
     `names` are those of the groups, by their number.
 
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> len(made_images(DoNothing(), torch.zeros(2, 1, 8, 8), None, [0, 1, 2]))
     3
     """
@@ -98,7 +98,7 @@ def check_made(
 ) -> None:
     """Are these images, as those that the generator was given? Refused if they are not.
 
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> given = torch.zeros(2, 1, 8, 8)
     >>> check_made(DoNothing(), given, given + 3, under="group White")
     Traceback (most recent call last):

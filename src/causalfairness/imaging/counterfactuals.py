@@ -6,6 +6,7 @@ that range slightly: it is not clipped.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -20,15 +21,25 @@ SLACK = 0.5  # how far outside 0 to 1 a value may lie before it is taken for ano
 class CounterfactualGenerator(Protocol):
     """What would these images be, had the group been another? Anything that answers this way.
 
-    >>> class DoNothing:
-    ...     def counterfactual(self, images, parents, *, group):
-    ...         return images
     >>> generator: CounterfactualGenerator = DoNothing()
     """
 
     def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
         """What would the images be under this group? UNKNOWN: under a group nobody names."""
         ...
+
+
+@dataclass(frozen=True)
+class DoNothing:
+    """What if the images are left as they are? The baseline.
+
+    >>> DoNothing().counterfactual(torch.zeros(1), None, group=1).tolist()
+    [0.0]
+    """
+
+    def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
+        """What would the images be? The same."""
+        return images
 
 
 def withheld_group(generator: CounterfactualGenerator, images: Tensor, parents: Parents) -> Tensor:

@@ -20,8 +20,8 @@ from causalfairness.errors import CheckpointError
 from causalfairness.imaging import checkpoints
 from causalfairness.imaging.analytic import GaussianGenerator
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
-from causalfairness.imaging.experiment.stages import Settings, vae_plan
 from causalfairness.imaging.generator import DiffusionGenerator, pack_generator, unpack_generator
+from causalfairness.imaging.stages import Settings, vae_plan
 from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator
 from causalfairness.writing import write_whole
 

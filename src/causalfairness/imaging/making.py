@@ -26,14 +26,6 @@ from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.checkpoints import refuse_other_plan
 from causalfairness.imaging.configuration import configuration
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
-from causalfairness.imaging.experiment.stages import (
-    Settings,
-    train_autoencoder,
-    train_denoiser,
-    train_vae,
-    trained_generator,
-    vae_plan,
-)
 from causalfairness.imaging.keeping import (
     BETA,
     KINDS,
@@ -49,6 +41,14 @@ from causalfairness.imaging.readers import RadiographFolder
 from causalfairness.imaging.readers.identity import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.simulator import Simulator
+from causalfairness.imaging.stages import (
+    Settings,
+    train_autoencoder,
+    train_denoiser,
+    train_vae,
+    trained_generator,
+    vae_plan,
+)
 from causalfairness.imaging.training import TrainingRun
 from causalfairness.imaging.vae import VAEGenerator
 from causalfairness.writing import write_whole

@@ -35,7 +35,7 @@ def examples(
 ) -> dict[str, Any]:
     """What do counterfactual images look like? Plain data, with PNG files in base64.
 
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> from causalfairness.imaging.simulator import Simulator
     >>> films = Simulator(size=32).draw(6, seed=0)
     >>> found = examples(films.images(), films.parents, generator=DoNothing(), groups=("a", "b"),

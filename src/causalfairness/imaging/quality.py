@@ -131,9 +131,7 @@ def quality(
     they do between the image and the truth.
 
     >>> from causalfairness.imaging.simulator import Simulator
-    >>> class DoNothing:
-    ...     def counterfactual(self, images, parents, *, group):
-    ...         return images
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> films = Simulator(size=32).draw(60, seed=0)
     >>> told = (films.parents.group + 1) % 3
     >>> bright = Judges(group=lambda x: x.flatten(1)[:, :3], others=lambda x: x.flatten(1)[:, :8])

@@ -39,7 +39,7 @@ def record_of(
     of `pictures.examples`.
 
     >>> from causalfairness.imaging.auditing import audit
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> from causalfairness.imaging.simulator import Simulator
     >>> films = Simulator(size=32).draw(60, seed=0)
     >>> found = audit(lambda x: x.mean((1, 2, 3)), films, generator=DoNothing())

@@ -156,7 +156,7 @@ def audit_scores(
 ) -> ImagingAudit:
     """What does an audit find in scores that are there already? `generated_scores` gives them.
 
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> from causalfairness.imaging.simulator import Simulator
     >>> films = Simulator(size=16).draw(90, seed=0)
     >>> made = generated_scores(lambda x: x.mean((1, 2, 3)), films, generator=DoNothing())

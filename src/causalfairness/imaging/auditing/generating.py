@@ -48,7 +48,7 @@ CLOSE = 1e-4  # scores that are asked for again may differ by this much, in anot
 class Generated:
     """What does each classifier say of each image, as it is and under every group?
 
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> from causalfairness.imaging.simulator import Simulator
     >>> films = Simulator(size=32).draw(6, seed=3)
     >>> found = generated_scores(lambda x: x.mean((1, 2, 3)), films, generator=DoNothing())
@@ -96,7 +96,7 @@ def generated_scores(
     them. `withheld` also asks under a group nobody names. In `folder` batches are kept and taken
     up again; `stamp` says in your words which generator it was, and another one is refused.
 
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> from causalfairness.imaging.simulator import Simulator
     >>> films = Simulator(size=32).draw(6, seed=3)
     >>> found = generated_scores({"bright": lambda x: x.mean((1, 2, 3))}, films,

@@ -58,7 +58,7 @@ class ImagingAudit:
     """Does a classifier use the group to read images? What was found, per classifier and finding.
 
     >>> from causalfairness.imaging import Simulator, audit
-    >>> from causalfairness.imaging.experiment.evaluation import DoNothing
+    >>> from causalfairness.imaging.counterfactuals import DoNothing
     >>> films = Simulator(size=16).draw(90, seed=0)
     >>> found = audit({"bright": lambda x: x.mean((1, 2, 3))}, films, generator=DoNothing())
     >>> found.p_value.shape, float(found.agreement.value[0, 0])

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from benchmarks.imaging.measured import keep_measured, measured
+from benchmarks.imaging.panel import LEANINGS
+from benchmarks.imaging.pools import Pool
 from causalfairness.errors import TooFewRowsError
 from causalfairness.imaging.auditing.statistics import features_of_codes, judged_between_people
-from causalfairness.imaging.experiment.measured import keep_measured, measured
-from causalfairness.imaging.experiment.panel import LEANINGS
-from causalfairness.imaging.experiment.pools import Pool
 from causalfairness.imaging.parents import FINDINGS
 from causalfairness.inference import run_all
 from causalfairness.invariance import demographic_parity_test

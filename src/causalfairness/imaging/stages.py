@@ -1,4 +1,4 @@
-"""How are the networks of an experiment trained? One file each, in one folder, resumed if there.
+"""How are the networks of a generator trained? One file each, in one folder, resumed if there.
 
 Images are simulated on the device as they are needed, new ones in every batch, unless the settings
 name films to learn from.

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import torch
 
-from causalfairness.imaging.experiment.evaluation import TEST_SEED, generator_of
-from causalfairness.imaging.experiment.stages import Settings
+from benchmarks.imaging.evaluation import TEST_SEED, generator_of
 from causalfairness.imaging.generator import Walk
 from causalfairness.imaging.pictures import png_of_grid
+from causalfairness.imaging.stages import Settings
 from causalfairness.writing import write_whole
 
 SHOWN = 5

@@ -1,16 +1,16 @@
 """How good does the generator get? One stage per call; every stage resumes and fits a time limit.
 
-    python -m causalfairness.imaging.experiment --stage everything --folder runs --seconds 550
+    python -m benchmarks.imaging --stage everything --folder runs --seconds 550
 
 runs all stages behind the recorded tables, as far as the time goes; given again, it goes on. With
 `--parts small` it runs those of small films, for which two processor cores are enough. `tables`
 shows what there is. The stages one by one:
 
-    python -m causalfairness.imaging.experiment --stage autoencoder --folder runs --seconds 300
-    python -m causalfairness.imaging.experiment --stage denoiser --folder runs --seconds 500
-    python -m causalfairness.imaging.experiment --stage evaluate --folder runs
-    python -m causalfairness.imaging.experiment --stage scores --folder runs --seconds 400
-    python -m causalfairness.imaging.experiment --stage audit --folder runs
+    python -m benchmarks.imaging --stage autoencoder --folder runs --seconds 300
+    python -m benchmarks.imaging --stage denoiser --folder runs --seconds 500
+    python -m benchmarks.imaging --stage evaluate --folder runs
+    python -m benchmarks.imaging --stage scores --folder runs --seconds 400
+    python -m benchmarks.imaging --stage audit --folder runs
 
 `scores` reads test films and made ones (a GPU's work), `audit` measures the test on what was read:
 level, power and agreement (it needs scipy, and no GPU). Other stages: vae (three baselines), speed,
@@ -31,14 +31,17 @@ from pathlib import Path
 import monai
 import torch
 
-from causalfairness.imaging.experiment.evaluation import FORMS, evaluate
-from causalfairness.imaging.experiment.measured import keep_measured
-from causalfairness.imaging.experiment.panel import trained_panel
-from causalfairness.imaging.experiment.pools import PoolPlan, kept_pool, read_pool
-from causalfairness.imaging.experiment.readers import Readers, School, trained_readers
-from causalfairness.imaging.experiment.recorded import LARGE, PARTS, run_parts
-from causalfairness.imaging.experiment.speed import speed
-from causalfairness.imaging.experiment.stages import (
+from benchmarks.imaging.evaluation import FORMS, evaluate
+from benchmarks.imaging.measured import keep_measured
+from benchmarks.imaging.panel import trained_panel
+from benchmarks.imaging.pools import PoolPlan, kept_pool, read_pool
+from benchmarks.imaging.readers import Readers, School, trained_readers
+from benchmarks.imaging.recorded import LARGE, PARTS, run_parts
+from benchmarks.imaging.speed import speed
+from benchmarks.imaging.tables import tables
+from benchmarks.imaging.world import belongs
+from causalfairness.imaging.generator import Walk, pack_generator
+from causalfairness.imaging.stages import (
     VARIANTS,
     Settings,
     train_autoencoder,
@@ -46,9 +49,6 @@ from causalfairness.imaging.experiment.stages import (
     train_vae,
     trained_generator,
 )
-from causalfairness.imaging.experiment.tables import tables
-from causalfairness.imaging.experiment.world import belongs
-from causalfairness.imaging.generator import Walk, pack_generator
 from causalfairness.writing import write_whole
 
 BETAS = (0.0, 1.0, 10.0)
@@ -129,7 +129,7 @@ def _taught(settings: Settings, given: argparse.Namespace) -> tuple[School, Read
 
 
 def _audit(settings: Settings, given: argparse.Namespace) -> str:
-    from causalfairness.imaging.experiment.power import audit_pool
+    from benchmarks.imaging.power import audit_pool
 
     path = settings.folder / f"audit-{settings.size}.json"
     found = {}
@@ -169,7 +169,7 @@ def _speed(settings: Settings, given: argparse.Namespace) -> str:
 
 
 def _films(settings: Settings, given: argparse.Namespace) -> str:
-    from causalfairness.imaging.experiment.films import draw_films
+    from benchmarks.imaging.films import draw_films
 
     return "\n".join(str(draw_films(settings, form=form, walk=_walk(given))) for form in given.made)
 
@@ -228,7 +228,7 @@ def _named(what: str, known: Collection[str]) -> Callable[[str], list[str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m causalfairness.imaging.experiment")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.imaging")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--stage", required=True, choices=sorted(_STAGES))
     parser.add_argument(

@@ -15,8 +15,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from benchmarks.imaging.readers import Readers, School, kept_networks
 from causalfairness.imaging.classifiers import Leaning, scores
-from causalfairness.imaging.experiment.readers import Readers, School, kept_networks
 from causalfairness.imaging.quality import OTHERS, Judge, Judges
 
 LEANINGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -39,7 +39,7 @@ def trained_panel(school: School, readers: Readers, *, path: Path | None = None)
 
     The judges are trained, or taken from the file where they were kept.
 
-    >>> from causalfairness.imaging.experiment.readers import trained_readers
+    >>> from benchmarks.imaging.readers import trained_readers
     >>> from causalfairness.imaging.simulator import Simulator
     >>> school = School(Simulator(size=32), seed=0, people=60, epochs=1)
     >>> panel = trained_panel(school, trained_readers(school, kinds=["plain"]))

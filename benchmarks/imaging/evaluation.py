@@ -17,39 +17,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from benchmarks.imaging.measured import keep_measured, measured
+from benchmarks.imaging.panel import Panel, agreement
 from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.asking import made_images
-from causalfairness.imaging.counterfactuals import CounterfactualGenerator
-from causalfairness.imaging.experiment.measured import keep_measured, measured
-from causalfairness.imaging.experiment.panel import Panel, agreement
-from causalfairness.imaging.experiment.stages import (
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator, DoNothing
+from causalfairness.imaging.generator import DiffusionGenerator, Walk, course
+from causalfairness.imaging.parents import Parents
+from causalfairness.imaging.quality import quality
+from causalfairness.imaging.simulator import Radiographs
+from causalfairness.imaging.stages import (
     Settings,
     trained_autoencoder,
     trained_generator,
     vae_plan,
 )
-from causalfairness.imaging.generator import DiffusionGenerator, Walk, course
-from causalfairness.imaging.parents import Parents
-from causalfairness.imaging.quality import quality
-from causalfairness.imaging.simulator import Radiographs
 from causalfairness.imaging.training import averaged_weights
 from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator
 
 TEST_SEED = 77
 _Making = Callable[[Settings, Walk, Radiographs], CounterfactualGenerator]
-
-
-@dataclass(frozen=True, eq=False)
-class DoNothing:
-    """What if the images are left as they are? The baseline.
-
-    >>> DoNothing().counterfactual(torch.zeros(1), None, group=1).tolist()
-    [0.0]
-    """
-
-    def counterfactual(self, images: Tensor, parents: Parents, *, group: int | Tensor) -> Tensor:
-        """What would the images be? The same."""
-        return images
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +99,8 @@ def evaluate(
     No form is begun once the time is over: call again for the rest.
 
     >>> import tempfile
-    >>> from causalfairness.imaging.experiment.panel import trained_panel
-    >>> from causalfairness.imaging.experiment.readers import School, trained_readers
+    >>> from benchmarks.imaging.panel import trained_panel
+    >>> from benchmarks.imaging.readers import School, trained_readers
     >>> school = School(Settings(Path("runs"), size=32).simulator, seed=0, people=60, epochs=1)
     >>> panel = trained_panel(school, trained_readers(school, kinds=["plain"]))
     >>> folder = Path(tempfile.mkdtemp())

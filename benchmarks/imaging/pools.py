@@ -15,14 +15,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from benchmarks.imaging.evaluation import generator_of
+from benchmarks.imaging.readers import Readers
 from causalfairness.imaging import checkpoints
 from causalfairness.imaging.asking import made_images
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
-from causalfairness.imaging.experiment.evaluation import generator_of
-from causalfairness.imaging.experiment.readers import Readers
-from causalfairness.imaging.experiment.stages import Settings
 from causalfairness.imaging.generator import Walk, course
 from causalfairness.imaging.simulator import Radiographs
+from causalfairness.imaging.stages import Settings
 from causalfairness.imaging.tokens import codes_of
 from causalfairness.progress import track
 
@@ -88,7 +88,7 @@ def read_pool(plan: PoolPlan, readers: Readers, *, seconds: float = math.inf) ->
     """What do the readers see? As far as the time goes; call again for the rest.
 
     >>> import tempfile
-    >>> from causalfairness.imaging.experiment.readers import School, trained_readers
+    >>> from benchmarks.imaging.readers import School, trained_readers
     >>> settings = Settings(Path(tempfile.mkdtemp()), size=32)
     >>> school = School(settings.simulator, seed=0, people=40, epochs=1)
     >>> plan = PoolPlan(settings, form="nothing", shift=0.0, count=6, walk=Walk(batch=4))
