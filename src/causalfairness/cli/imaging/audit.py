@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,19 +21,21 @@ from causalfairness.cli.asking import listed
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import spelled
 from causalfairness.cli.imaging.classifiers import named_classifiers
-from causalfairness.cli.imaging.words import (
-    IMAGES,
+from causalfairness.cli.imaging.options import (
     Device,
     Resize,
     check_folder,
     check_free,
+    of_images,
+    of_method,
+    of_output,
     readable_images,
 )
 from causalfairness.cli.lines import bullet, naming, width_of
 from causalfairness.cli.writing import say_written
 
 FOUND = 1
-WHO = "Which classifiers"
+of_classifiers = partial(typer.Option, rich_help_panel="Which classifiers")
 REPORTS = (".html", ".htm", ".md", ".markdown")
 HELP = """Do classifiers of radiographs depend on the group? Tests them with generated images.
 
@@ -66,97 +69,59 @@ class Method(StrEnum):
 
 Data = Annotated[
     Path,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder with radiographs.csv and images.",
-        rich_help_panel=IMAGES,
-        show_default=False,
-    ),
+    of_images(metavar="FOLDER", help="Folder with radiographs.csv and images.", show_default=False),
 ]
 Generator = Annotated[
-    Path,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder of a generator.",
-        rich_help_panel=IMAGES,
-        show_default=False,
-    ),
+    Path, of_images(metavar="FOLDER", help="Folder of a generator.", show_default=False)
 ]
-Part = Annotated[
-    str, typer.Option(help="Whose images are audited, by their split.", rich_help_panel=IMAGES)
-]
+Part = Annotated[str, of_images(help="Whose images are audited, by their split.")]
 Classifier = Annotated[
     list[str] | None,
-    typer.Option(
+    of_classifiers(
         metavar="MODULE:FUNCTION",
         help="Function that is audited (repeatable; needs --trust).",
-        rich_help_panel=WHO,
         show_default=False,
     ),
 ]
 TrainClassifier = Annotated[
     list[str] | None,
-    typer.Option(
+    of_classifiers(
         metavar="NETWORK",
         help="Network that is trained on the part train, then audited (repeatable): small, "
         "dense121, dense169, dense201, vgg13, vgg16, vgg19 or inception.",
-        rich_help_panel=WHO,
         show_default=False,
     ),
 ]
 Findings = Annotated[
     list[str] | None,
-    typer.Option(
+    of_classifiers(
         "--finding",
         metavar="NAME",
         help="What the outputs of the functions are, in their order (repeatable, or a,b). Those "
         "called as in the images are compared with what the people have.",
-        rich_help_panel=WHO,
         show_default=False,
     ),
 ]
-Trust = Annotated[
-    bool,
-    typer.Option("--trust", help="Run the function that is named.", rich_help_panel=WHO),
-]
-Epochs = Annotated[
-    int, typer.Option(min=1, help="Epochs of a trained network.", rich_help_panel=WHO)
-]
-TestMethod = Annotated[
-    Method, typer.Option("--method", help="Form of the test.", rich_help_panel=o.METHOD)
-]
-Draws = Annotated[
-    int,
-    typer.Option(min=19, help="Draws of the randomization test.", rich_help_panel=o.METHOD),
-]
-Batch = Annotated[int, typer.Option(min=1, help="Images at a time.", rich_help_panel=o.METHOD)]
+Trust = Annotated[bool, of_classifiers("--trust", help="Run the function that is named.")]
+Epochs = Annotated[int, of_classifiers(min=1, help="Epochs of a trained network.")]
+TestMethod = Annotated[Method, of_method("--method", help="Form of the test.")]
+Draws = Annotated[int, of_method(min=19, help="Draws of the randomization test.")]
+Batch = Annotated[int, of_method(min=1, help="Images at a time.")]
 Walk = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        help="Steps of a diffusion model to the noise and back.",
-        rich_help_panel=o.METHOD,
-        show_default="50",
-    ),
+    of_method(min=1, help="Steps of a diffusion model to the noise and back.", show_default="50"),
 ]
-Title = Annotated[
-    str, typer.Option(help="Title of the report.", rich_help_panel=o.OUTPUT, show_default=False)
-]
+Title = Annotated[str, of_output(help="Title of the report.", show_default=False)]
 Folder = Annotated[
     Path | None,
-    typer.Option(
+    of_output(
         help="Keep trained classifiers and scores here, and do not work them out again.",
-        rich_help_panel=o.OUTPUT,
         show_default=False,
     ),
 ]
 Report = Annotated[
     list[Path] | None,
-    typer.Option(
-        help="Write a report: .html or .md (repeatable).",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
-    ),
+    of_output(help="Write a report: .html or .md (repeatable).", show_default=False),
 ]
 
 

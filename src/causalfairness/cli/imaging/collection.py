@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli.asking import listed
-from causalfairness.cli.imaging.words import IMAGES, check_folder, check_free, readable_images
-from causalfairness.cli.options import OUTPUT, Debug, Seed
+from causalfairness.cli.imaging.options import (
+    check_folder,
+    check_free,
+    of_images,
+    of_output,
+    readable_images,
+)
+from causalfairness.cli.options import Debug, Seed
 from causalfairness.cli.writing import say_written
 
 _WRITTEN = """Writes a table of the frontal films of these groups to --to/radiographs.csv, from \
@@ -42,7 +49,7 @@ admissions.csv.gz --to films
 
 Groups are those of the race in the admissions (MIMIC-IV): a race belongs to the group whose name \
 it starts with, and people who are said to be of several are left out. {_WRITTEN}"""
-LABELS = "How labels are read"
+of_labels = partial(typer.Option, rich_help_panel="How labels are read")
 NEXT = "next: causalfairness imaging train --data {} --resize --size 128 --to generator"
 
 
@@ -69,70 +76,50 @@ Folder = Annotated[
 ]
 Demographics = Annotated[
     Path,
-    typer.Option(
-        metavar="CSV",
-        help="The demographics, CHEXPERT DEMO saved as CSV.",
-        rich_help_panel=IMAGES,
-        show_default=False,
+    of_images(
+        metavar="CSV", help="The demographics, CHEXPERT DEMO saved as CSV.", show_default=False
     ),
 ]
 Patients = Annotated[
     Path,
-    typer.Option(
+    of_images(
         metavar="CSV",
         help="Patients of MIMIC-IV (hosp/patients.csv.gz): sex and age.",
-        rich_help_panel=IMAGES,
         show_default=False,
     ),
 ]
 Admissions = Annotated[
     Path,
-    typer.Option(
+    of_images(
         metavar="CSV",
         help="Admissions of MIMIC-IV (hosp/admissions.csv.gz): race.",
-        rich_help_panel=IMAGES,
         show_default=False,
     ),
 ]
 Groups = Annotated[
     list[str],
-    typer.Option(help="Compared groups (repeated, or a,b).", rich_help_panel=IMAGES),
+    of_images(help="Compared groups (repeated, or a,b)."),
 ]
 Partial = Annotated[
     bool,
-    typer.Option(
+    of_images(
         "--partial",
         help="Leave out and count films without a file. Else the first such film is refused.",
-        rich_help_panel=IMAGES,
     ),
 ]
 WhoLearns = Annotated[
     Split,
-    typer.Option(
+    of_images(
         "--split",
         help="The published parts, or train, validate and test by a hash of people's names and "
         "--seed.",
-        rich_help_panel=IMAGES,
     ),
 ]
-Uncertain = Annotated[
-    CountsAs, typer.Option(help="What a finding of -1 counts as.", rich_help_panel=LABELS)
-]
-Unmentioned = Annotated[
-    CountsAs, typer.Option(help="What a blank finding counts as.", rich_help_panel=LABELS)
-]
-Labels = Annotated[
-    str, typer.Option(help="Which file of findings: of chexpert or negbio.", rich_help_panel=LABELS)
-]
+Uncertain = Annotated[CountsAs, of_labels(help="What a finding of -1 counts as.")]
+Unmentioned = Annotated[CountsAs, of_labels(help="What a blank finding counts as.")]
+Labels = Annotated[str, of_labels(help="Which file of findings: of chexpert or negbio.")]
 Goal = Annotated[
-    Path,
-    typer.Option(
-        "--to",
-        metavar="FOLDER",
-        help="Where the table goes.",
-        rich_help_panel=OUTPUT,
-        show_default=False,
-    ),
+    Path, of_output("--to", metavar="FOLDER", help="Where the table goes.", show_default=False)
 ]
 RACES = ["White", "Black", "Asian"]
 
@@ -199,7 +186,7 @@ def _policy(uncertain: CountsAs, unmentioned: CountsAs) -> dict[str, Any]:
 
 
 def _list(films: Any, to: Path, *, split: Split, partial: bool, seed: int) -> None:
-    from causalfairness.imaging.readers.collecting import list_radiographs
+    from causalfairness.imaging.readers.plain import list_radiographs
 
     check_free(to, "--to")
     films = films.there() if partial else films

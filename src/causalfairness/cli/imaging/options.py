@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from causalfairness.cli.failing import readable
-from causalfairness.cli.options import METHOD
+from causalfairness.cli.options import METHOD, OUTPUT
 from causalfairness.errors import TorchNotInstalledError
 
 EXTRA = ("torch", "monai", "einops", "PIL", "pydicom")
-IMAGES = "Which images"
+
+of_images = partial(typer.Option, rich_help_panel="Which images")
+of_method = partial(typer.Option, rich_help_panel=METHOD)
+of_output = partial(typer.Option, rich_help_panel=OUTPUT)
 
 Device = Annotated[
-    str,
-    typer.Option(
-        help="Where the work is done: auto (a GPU if there is one), cpu or cuda.",
-        rich_help_panel=METHOD,
-    ),
+    str, of_method(help="Where the work is done: auto (a GPU if there is one), cpu or cuda.")
 ]
 Resize = Annotated[
-    bool,
-    typer.Option(
-        "--resize",
-        help="Resize images of another size. Left out: they are refused.",
-        rich_help_panel=IMAGES,
-    ),
+    bool, of_images("--resize", help="Resize images of another size. Left out: they are refused.")
 ]
 
 

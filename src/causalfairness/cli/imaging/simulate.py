@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from causalfairness.cli.imaging.words import check_free, readable_images
-from causalfairness.cli.options import METHOD, Debug, Seed
+from causalfairness.cli.imaging.options import check_free, of_method, readable_images
+from causalfairness.cli.options import Debug, Seed
 from causalfairness.cli.writing import say_written
 
 HELP = """Which radiographs have known counterfactuals? Writes simulated ones, one file each.
@@ -28,33 +29,20 @@ are there are not drawn again: a run that was stopped is taken up by the same co
 Exit codes: 0 done; 2 wrong use; 3 it cannot be done, such as in a folder with other films.
 """
 
-WORLD = "Which world is drawn"
+of_world = partial(typer.Option, rich_help_panel="Which world is drawn")
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Where the films go.", show_default=False)
 ]
 People = Annotated[int, typer.Option(min=1, help="How many people, one film each.")]
 Size = Annotated[int, typer.Option(help="Pixels per side, 16 to 2048 (generators: 32 to 256).")]
-Strength = Annotated[
-    float,
-    typer.Option(help="What the group does to the image; 0: nothing.", rich_help_panel=WORLD),
-]
-PrevalenceShift = Annotated[
-    float,
-    typer.Option(help="What the group does to findings; 0: nothing.", rich_help_panel=WORLD),
-]
-Severity = Annotated[
-    float, typer.Option(help="How far a finding moves what can be seen.", rich_help_panel=WORLD)
-]
-Confounding = Annotated[
-    float,
-    typer.Option(help="How strongly the group goes with age and sex.", rich_help_panel=WORLD),
-]
+Strength = Annotated[float, of_world(help="What the group does to the image; 0: nothing.")]
+PrevalenceShift = Annotated[float, of_world(help="What the group does to findings; 0: nothing.")]
+Severity = Annotated[float, of_world(help="How far a finding moves what can be seen.")]
+Confounding = Annotated[float, of_world(help="How strongly the group goes with age and sex.")]
 Counterfactuals = Annotated[
     bool,
-    typer.Option(
-        "--counterfactuals",
-        help="Also write everyone's film under each group, all else held.",
-        rich_help_panel=METHOD,
+    of_method(
+        "--counterfactuals", help="Also write everyone's film under each group, all else held."
     ),
 ]
 

@@ -11,15 +11,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from causalfairness.cli.imaging.words import (
-    IMAGES,
+from causalfairness.cli.imaging.options import (
     Device,
     Resize,
     check_folder,
     check_free,
+    of_images,
+    of_method,
+    of_output,
     readable_images,
 )
-from causalfairness.cli.options import METHOD, OUTPUT, Debug, Seed
+from causalfairness.cli.options import Debug, Seed
 from causalfairness.cli.writing import say_written
 
 UNFINISHED = 4
@@ -54,45 +56,30 @@ class Kind(StrEnum):
 
 Data = Annotated[
     str,
-    typer.Option(
+    of_images(
         metavar="FOLDER",
         help="Folder with radiographs.csv and images; simulated: new ones in every batch.",
-        rich_help_panel=IMAGES,
         show_default=False,
     ),
 ]
-Size = Annotated[
-    int, typer.Option(help="Pixels per side: 32, 64, 128 or 256.", rich_help_panel=IMAGES)
-]
+Size = Annotated[int, of_images(help="Pixels per side: 32, 64, 128 or 256.")]
 Goal = Annotated[
     Path,
-    typer.Option(
-        "--to",
-        metavar="FOLDER",
-        help="Where checkpoints and the generator go.",
-        rich_help_panel=OUTPUT,
-        show_default=False,
+    of_output(
+        "--to", metavar="FOLDER", help="Where checkpoints and the generator go.", show_default=False
     ),
 ]
-GeneratorKind = Annotated[
-    Kind, typer.Option("--generator", help="What is trained or fitted.", rich_help_panel=METHOD)
-]
+GeneratorKind = Annotated[Kind, of_method("--generator", help="What is trained or fitted.")]
 Steps = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        help="Steps of each network. Left out: what suits the size.",
-        rich_help_panel=METHOD,
-        show_default=False,
+    of_method(
+        min=1, help="Steps of each network. Left out: what suits the size.", show_default=False
     ),
 ]
 Seconds = Annotated[
     float,
-    typer.Option(
-        min=0.0,
-        help="How long this call may train; the next one goes on.",
-        rich_help_panel=METHOD,
-        show_default="no limit",
+    of_method(
+        min=0.0, help="How long this call may train; the next one goes on.", show_default="no limit"
     ),
 ]
 
