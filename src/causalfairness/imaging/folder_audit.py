@@ -22,7 +22,7 @@ from torch import Tensor
 from causalfairness.errors import SplitError
 from causalfairness.imaging.auditing import audit
 from causalfairness.imaging.classifiers import area_under_curve
-from causalfairness.imaging.classifiers.keeping import trained_classifier
+from causalfairness.imaging.classifiers.training import trained_classifier
 from causalfairness.imaging.generator import course
 from causalfairness.imaging.keeping import SIMULATED, KeptGenerator, kept_generator
 from causalfairness.imaging.learned import refuse_learned
@@ -30,7 +30,7 @@ from causalfairness.imaging.making import held
 from causalfairness.imaging.parents import FINDINGS
 from causalfairness.imaging.pictures import examples
 from causalfairness.imaging.readers import PlainFolder, RadiographFolder
-from causalfairness.imaging.readers.identity import fingerprint
+from causalfairness.imaging.readers.folder import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
 
@@ -75,7 +75,7 @@ def audit_folder(
 
     The first film of each person in `part` is audited; the parts are those of the generator. The
     part "train" is refused where the generator learned from it. `classifiers` are callables by
-    name, `networks` names in `classifiers.keeping.NETWORKS`. `findings` says what the outputs of
+    name, `networks` names in `classifiers.training.NETWORKS`. `findings` says what the outputs of
     the callables are, in their order (those of networks are the five that the images have). `walk`
     is the number of steps of a diffusion model, where it is not the usual 50.
 

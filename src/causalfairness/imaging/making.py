@@ -38,7 +38,7 @@ from causalfairness.imaging.learned import keep_learned
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import composition
 from causalfairness.imaging.readers import RadiographFolder
-from causalfairness.imaging.readers.identity import fingerprint
+from causalfairness.imaging.readers.folder import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.stages import (

@@ -2,10 +2,9 @@
 
 from causalfairness.imaging.readers.association import Association, FindingByGroup, association
 from causalfairness.imaging.readers.chexpert import CheXpert
-from causalfairness.imaging.readers.collecting import list_radiographs
 from causalfairness.imaging.readers.folder import Account, RadiographFolder
 from causalfairness.imaging.readers.mimic import MimicCxr
-from causalfairness.imaging.readers.plain import PlainFolder
+from causalfairness.imaging.readers.plain import PlainFolder, list_radiographs
 
 __all__ = [
     "Account",

@@ -17,12 +17,14 @@ from causalfairness.imaging.parents import UNKNOWN
 from causalfairness.imaging.readers.folder import Entry, RadiographFolder, gathered
 from causalfairness.imaging.readers.listing import (
     PUBLISHED,
+    age_of,
     findings,
+    group_of,
     listed,
     once,
     policy_of,
+    sex_of,
 )
-from causalfairness.imaging.readers.people import age_of, group_of, sex_of
 
 _SEXES = {"Male": 0, "Female": 1, "Unknown": UNKNOWN}
 _SCANNERS = {"PA": 0, "AP": 1}

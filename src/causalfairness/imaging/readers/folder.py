@@ -17,6 +17,7 @@ from causalfairness.errors import ImageFileError, SplitError
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.readers.association import Association, association
 from causalfairness.imaging.readers.decoding import decode, file_of, found
+from causalfairness.imaging.tokens import codes_of
 
 ABSENT = "image without a file"
 SHARES = MappingProxyType({"train": 0.8, "validate": 0.1, "test": 0.1})
@@ -226,3 +227,22 @@ def part_of(patient: str, shares: Mapping[str, float] = SHARES, *, seed: int) ->
         if left < 0:
             return name
     return name
+
+
+def fingerprint(films: RadiographFolder) -> str:
+    """Which films are these? The same for a copy elsewhere, another if a label or a file changes.
+
+    >>> import tempfile
+    >>> from causalfairness.imaging.readers import PlainFolder
+    >>> from causalfairness.imaging.simulator import Simulator, save_radiographs
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     saved = save_radiographs(Simulator(size=16), place, people=3, seed=0)
+    ...     films = PlainFolder(place, size=16)
+    ...     len(fingerprint(films)), fingerprint(films) == fingerprint(films.take(slice(2)))
+    (32, False)
+    """
+    told = hashlib.blake2b(codes_of(films.parents).numpy().tobytes(), digest_size=16)
+    for path, person, part in zip(films.paths, films.patients, films.part, strict=True):
+        file = found(path)
+        told.update(f"{file.name}:{file.stat().st_size}:{person}:{part}\n".encode())
+    return told.hexdigest()

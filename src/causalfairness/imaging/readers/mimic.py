@@ -23,14 +23,17 @@ from causalfairness.errors import DemographicsError
 from causalfairness.imaging.parents import UNKNOWN
 from causalfairness.imaging.readers.folder import Entry, RadiographFolder, gathered
 from causalfairness.imaging.readers.listing import (
+    OLDEST,
     PUBLISHED,
+    age_of,
     findings,
+    group_of,
     heading,
     listed,
     once,
     policy_of,
+    sex_of,
 )
-from causalfairness.imaging.readers.people import OLDEST, age_of, group_of, sex_of
 
 _SEXES = {"M": 0, "F": 1}
 _SCANNERS = {"PA": 0, "AP": 1}  # the frontal views

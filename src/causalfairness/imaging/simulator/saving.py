@@ -25,9 +25,8 @@ from torch import Tensor
 
 from causalfairness.errors import CheckpointError, SimulationError
 from causalfairness.imaging.checkpoints import refuse_other_plan
-from causalfairness.imaging.readers.collecting import table_of
 from causalfairness.imaging.readers.folder import part_of
-from causalfairness.imaging.readers.plain import TABLE
+from causalfairness.imaging.readers.plain import TABLE, table_of
 from causalfairness.imaging.simulator.people import GROUPS
 from causalfairness.imaging.simulator.radiographs import Radiographs, Simulator
 from causalfairness.progress import track
