@@ -19,7 +19,7 @@ from causalfairness.cli import app
 from causalfairness.cli.imaging import audit as audit_command
 from causalfairness.imaging import folder_audit
 from causalfairness.imaging.analytic import fit_gaussian
-from causalfairness.imaging.classifiers import keeping
+from causalfairness.imaging.classifiers import training
 from causalfairness.imaging.folder_audit import audit_folder
 from causalfairness.imaging.keeping import kept_generator
 from causalfairness.imaging.parents import FINDINGS
@@ -276,7 +276,7 @@ def test_a_trained_network_is_trained_once_and_scores_are_kept(home, tmp_path, m
     kept = {path.name for path in (tmp_path / "kept").rglob("*.pt")}
     assert "classifier-small.pt" in kept
     assert len(kept) > 1
-    monkeypatch.setattr(keeping, "fit_classifier", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(training, "fit_classifier", lambda *_, **__: pytest.fail("trained again"))
     again = CliRunner().invoke(app, _words(home, *given, "--json"))
     assert json.loads(again.stdout) == json.loads(first.stdout)
     other = home.audit(*given[:2], "--epochs", 2, *given[4:], code=3)

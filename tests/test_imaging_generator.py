@@ -10,7 +10,6 @@ from torch import nn
 
 from causalfairness.errors import CheckpointError, ImageError, ParentsError, TrainingError
 from causalfairness.imaging.analytic import fit_gaussian
-from causalfairness.imaging.autoencoder import standardize
 from causalfairness.imaging.configuration import Pace, configuration
 from causalfairness.imaging.counterfactuals import withheld_group
 from causalfairness.imaging.disentangling import DisentanglingMap, disentangle
@@ -20,7 +19,7 @@ from causalfairness.imaging.generator import (
     unpack_generator,
     untrained,
 )
-from causalfairness.imaging.norms import LeanGroupNorm, with_lean_norms
+from causalfairness.imaging.latent_networks import LeanGroupNorm, standardize, with_lean_norms
 from causalfairness.imaging.parents import UNKNOWN, Parents
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.streams import (

@@ -15,8 +15,8 @@ from torch import nn
 
 from causalfairness.errors import CheckpointError, TrainingError
 from causalfairness.imaging import checkpoints, learner
-from causalfairness.imaging.autoencoder import Autoencoder
 from causalfairness.imaging.configuration import AutoencoderPlan, Pace, configuration
+from causalfairness.imaging.latent_networks import Autoencoder
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.streams import (

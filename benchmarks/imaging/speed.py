@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from causalfairness.imaging.capture import captured
 from causalfairness.imaging.configuration import Configuration
+from causalfairness.imaging.devices import captured
 from causalfairness.imaging.generator import untrained
 from causalfairness.imaging.learner import learner_of
 from causalfairness.imaging.sampler import sample

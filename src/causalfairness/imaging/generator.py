@@ -22,12 +22,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from causalfairness.imaging.autoencoder import Autoencoder
-from causalfairness.imaging.capture import captured
 from causalfairness.imaging.checkpoints import pack, unpack
 from causalfairness.imaging.configuration import Configuration
 from causalfairness.imaging.counterfactuals import checked_images
-from causalfairness.imaging.denoiser import Denoiser
+from causalfairness.imaging.devices import captured
+from causalfairness.imaging.latent_networks import Autoencoder, Denoiser
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.sampler import Velocity, guided, invert, sample
 from causalfairness.imaging.schedule import cosine

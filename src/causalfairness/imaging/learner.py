@@ -1,6 +1,6 @@
 """What changes when a network learns? Its weights, their running average, the optimizer's memory.
 
-AdamW on clipped gradients; on a GPU in bfloat16, with the whole step captured (`capture`).
+AdamW on clipped gradients; on a GPU in bfloat16, with the whole step captured (`devices`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from causalfairness.imaging.capture import captured
 from causalfairness.imaging.configuration import Pace
+from causalfairness.imaging.devices import captured
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from causalfairness.imaging import checkpoints
-from causalfairness.imaging.autoencoder import Autoencoder, standardize
 from causalfairness.imaging.configuration import Configuration, configuration
 from causalfairness.imaging.disentangling import DisentanglingMap, disentangle
 from causalfairness.imaging.generator import DiffusionGenerator, untrained
+from causalfairness.imaging.latent_networks import Autoencoder, standardize
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.streams import (
     POOL,

@@ -8,10 +8,11 @@ follows the step, not the clock.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from causalfairness.imaging import checkpoints, diary
+from causalfairness.errors import TrainingError
+from causalfairness.imaging import checkpoints
 from causalfairness.imaging.configuration import Pace
 from causalfairness.imaging.learner import Learner, learner_of
 from causalfairness.progress import track
 
 Batch = Callable[[int], tuple[Tensor, ...]]
 SAVE_EVERY = 120.0  # seconds between two checkpoints
+LOG_EVERY = 50  # steps between two lines of the log
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ def train(
 
     `network.loss(*batch(step))` is made small. Stops after `steps` (the pace's, unless given) or
     `seconds`, whichever comes first, and writes the checkpoint; `path` with the ending .jsonl is
-    the log. The weights that come back are the averaged ones.
+    the log, of JSON lines. The weights that come back are the averaged ones.
 
     >>> import tempfile
     >>> class Mean(nn.Module):
@@ -84,7 +87,7 @@ def train(
     if path.exists():
         device = learner.averaged[0].device
         first = learner.restore(checkpoints.load(path, plan=plan, device=device))
-    log = diary.opened(path.with_suffix(".jsonl"), after=first)
+    log = opened_diary(path.with_suffix(".jsonl"), after=first)
     last = pace.steps if steps is None else steps
     done = first
     for done in _steps(learner, batch, range(first, last), log, what):
@@ -125,7 +128,64 @@ def averaged_weights(
     return network.train(False)
 
 
-def _steps(learner: Learner, batch: Batch, steps: range, log: diary.Diary, what: str) -> Any:
+@dataclass(frozen=True, eq=False)
+class Diary:
+    """How does the loss fall? Losses wait on their device until a line is due.
+
+    >>> import tempfile
+    >>> diary = opened_diary(Path(tempfile.mkdtemp()) / "log.jsonl", after=0)
+    >>> for step in range(100):
+    ...     diary.add(step, torch.tensor(float(step)))
+    >>> diary.losses()
+    ((50, 24.5), (100, 74.5))
+    """
+
+    path: Path
+    started: float
+    waiting: list[Tensor] = field(default_factory=list)
+
+    def add(self, step: int, loss: Tensor) -> None:
+        """What was the loss of this step?"""
+        self.waiting.append(loss.clone())
+        if _line_is_due(step):
+            self.write(step + 1)
+
+    def write(self, step: int) -> None:
+        """What was the mean loss since the line before? Refused if it is not a number."""
+        if not self.waiting:
+            return
+        loss = float(torch.stack(self.waiting).mean())
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is {loss} at step {step}; the last checkpoint is still there. Use a "
+                "smaller learning rate, and look at the images for values that are not numbers"
+            )
+        self.waiting.clear()
+        line = {"step": step, "loss": loss, "seconds": round(time.monotonic() - self.started, 2)}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def losses(self) -> tuple[tuple[int, float], ...]:
+        """What were the losses? (step, mean since the line before)."""
+        return tuple((line["step"], line["loss"]) for line in _lines(self.path))
+
+
+def opened_diary(path: Path, *, after: int) -> Diary:
+    """Where does the log go on? Lines later than the checkpoint are of steps that come again.
+
+    >>> import tempfile
+    >>> opened_diary(Path(tempfile.mkdtemp()) / "log.jsonl", after=0).losses()
+    ()
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = [line for line in _lines(path) if line["step"] <= after]
+    beside = path.with_suffix(".writing")
+    beside.write_text("".join(json.dumps(line) + "\n" for line in kept), "utf-8")
+    beside.replace(path)
+    return Diary(path, time.monotonic())
+
+
+def _steps(learner: Learner, batch: Batch, steps: range, log: Diary, what: str) -> Any:
     """Takes one step after the other, and says after each how many there have been."""
     if not steps:
         return
@@ -139,6 +199,18 @@ def _steps(learner: Learner, batch: Batch, steps: range, log: diary.Diary, what:
 
 def _save_is_due(done: int, path: Path) -> bool:
     """Is the last checkpoint old? Asked only where the log has just waited for the device."""
-    if not diary.due(done - 1):
+    if not _line_is_due(done - 1):
         return False
     return not path.exists() or time.time() - path.stat().st_mtime > SAVE_EVERY
+
+
+def _line_is_due(step: int) -> bool:
+    """Whether a line of the log follows this step."""
+    return (step + 1) % LOG_EVERY == 0
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    lines = path.read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.endswith("}")]  # not a line cut short

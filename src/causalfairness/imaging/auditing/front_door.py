@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import InvarianceError, LabelError, ParentsError, TooFewRowsError
 from causalfairness.imaging.asking import Classifiers, Names, group_name
 from causalfairness.imaging.auditing.generating import Generated, generated_scores, people_of
-from causalfairness.imaging.auditing.known import Known
+from causalfairness.imaging.auditing.known import Known, notes_of
 from causalfairness.imaging.auditing.result import Agreement, ImagingAudit
 from causalfairness.imaging.auditing.statistics import (
     METHODS,
@@ -29,7 +29,6 @@ from causalfairness.imaging.auditing.statistics import (
     features_of,
     judged_between_people,
 )
-from causalfairness.imaging.auditing.words import notes_of
 from causalfairness.imaging.classifiers.scoring import Images
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator
 from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
