@@ -177,7 +177,7 @@ def test_a_rough_generator_is_named(films):
     found = imaging.audit(brightness, films, generator=Rough())
     told = [note for note in found.notes if "the generator moves an image by" in note]
     assert len(told) == 2
-    assert "0.02 per pixel when it is told its own group" in told[0]
+    assert "0.02 per pixel when it is given its own group" in told[0]
     assert "0.04 per pixel" in told[1]
 
 
