@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -20,12 +22,12 @@ from causalfairness.cli import options as o
 from causalfairness.cli.asking import listed
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import spelled
-from causalfairness.cli.imaging.classifiers import named_classifiers
 from causalfairness.cli.imaging.options import (
     Device,
     Resize,
     check_folder,
     check_free,
+    of_folder,
     of_images,
     of_method,
     of_output,
@@ -33,6 +35,7 @@ from causalfairness.cli.imaging.options import (
 )
 from causalfairness.cli.lines import bullet, naming, width_of
 from causalfairness.cli.writing import say_written
+from causalfairness.errors import CausalFairnessError, PredictorError, TrustError
 
 FOUND = 1
 of_classifiers = partial(typer.Option, rich_help_panel="Which classifiers")
@@ -67,13 +70,8 @@ class Method(StrEnum):
     PAIRED = "paired"
 
 
-Data = Annotated[
-    Path,
-    of_images(metavar="FOLDER", help="Folder with radiographs.csv and images.", show_default=False),
-]
-Generator = Annotated[
-    Path, of_images(metavar="FOLDER", help="Folder of a generator.", show_default=False)
-]
+Data = Annotated[Path, of_folder(help="Folder with radiographs.csv and images.")]
+Generator = Annotated[Path, of_folder(help="Folder of a generator.")]
 Part = Annotated[str, of_images(help="Whose images are audited, by their split.")]
 Classifier = Annotated[
     list[str] | None,
@@ -256,3 +254,79 @@ def _write(record: Mapping[str, Any], path: Path | None, reports: list[Path]) ->
     for goal in reports:
         render = as_markdown if goal.suffix.lower() in (".md", ".markdown") else as_html
         say_written(write_whole(render(imaging_page(record)), goal))
+
+
+FAILURES = (
+    *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+    SystemExit,  # or its exit code would be taken for the answer
+)
+UNREADABLE = (*FAILURES, ImportError, SyntaxError)
+
+
+@dataclass(frozen=True)
+class NamedClassifier:
+    """What does this function say about a batch of images? Its failures are told in words.
+
+    >>> NamedClassifier("reader:scores", len)([1, 2])
+    2
+    """
+
+    name: str
+    function: Callable[[Any], Any]
+
+    @property
+    def training(self) -> bool:
+        """Is it a network in training mode?"""
+        return getattr(self.function, "training", False) is True
+
+    @property
+    def findings(self) -> tuple[str, ...] | None:
+        """What are its outputs, if it says so?"""
+        return getattr(self.function, "findings", None)
+
+    def __call__(self, images: Any) -> Any:
+        """What are the scores of these images?"""
+        try:
+            return self.function(images)
+        except CausalFairnessError:
+            raise
+        except FAILURES as cause:
+            raise PredictorError(
+                f"the classifier {self.name!r} failed on images of the shape "
+                f"{tuple(images.shape)}: {type(cause).__name__}: {cause}. It is called with (n, 1, "
+                "size, size) floating point images from 0 to 1, and returns a score for each image "
+                "and finding"
+            ) from cause
+
+
+def named_classifiers(names: Sequence[str], *, trust: bool) -> dict[str, NamedClassifier]:
+    """Which functions are audited, by name? Modules are looked for in the current folder too.
+
+    >>> sorted(named_classifiers(["math:sqrt"], trust=True))
+    ['math:sqrt']
+    """
+    if names and not trust:
+        raise TrustError(
+            f"the audit asks the classifier {names[0]!r}. Loading it runs code, whatever it is "
+            "that somebody put there. If you trust where it comes from, say so with --trust"
+        )
+    place = str(Path.cwd())
+    sys.path.insert(0, place)
+    try:
+        return {name: NamedClassifier(name, _function(name)) for name in names}
+    finally:
+        sys.path.remove(place)
+
+
+def _function(name: str) -> Callable[[Any], Any]:
+    try:
+        found = pkgutil.resolve_name(name)
+    except UNREADABLE as cause:
+        raise PredictorError(
+            f"the classifier {name!r} cannot be loaded: {type(cause).__name__}: {cause}. Name it "
+            "module:function; modules are looked for in the current folder too"
+        ) from cause
+    if not callable(found):
+        raise PredictorError(f"the classifier {name!r} is a {type(found).__name__}, no function")
+    named: Callable[[Any], Any] = found
+    return named

@@ -49,6 +49,7 @@ admissions.csv.gz --to films
 
 Groups are those of the race in the admissions (MIMIC-IV): a race belongs to the group whose name \
 it starts with, and people who are said to be of several are left out. {_WRITTEN}"""
+of_csv = partial(of_images, metavar="CSV", show_default=False)
 of_labels = partial(typer.Option, rich_help_panel="How labels are read")
 NEXT = "next: causalfairness imaging train --data {} --resize --size 128 --to generator"
 
@@ -74,27 +75,14 @@ Folder = Annotated[
         metavar="FOLDER", help="The collection, as it was published.", show_default=False
     ),
 ]
-Demographics = Annotated[
-    Path,
-    of_images(
-        metavar="CSV", help="The demographics, CHEXPERT DEMO saved as CSV.", show_default=False
-    ),
-]
+Demographics = Annotated[Path, of_csv(help="The demographics, CHEXPERT DEMO saved as CSV.")]
 Patients = Annotated[
     Path,
-    of_images(
-        metavar="CSV",
-        help="Patients of MIMIC-IV (hosp/patients.csv.gz): sex and age.",
-        show_default=False,
-    ),
+    of_csv(help="Patients of MIMIC-IV (hosp/patients.csv.gz): sex and age."),
 ]
 Admissions = Annotated[
     Path,
-    of_images(
-        metavar="CSV",
-        help="Admissions of MIMIC-IV (hosp/admissions.csv.gz): race.",
-        show_default=False,
-    ),
+    of_csv(help="Admissions of MIMIC-IV (hosp/admissions.csv.gz): race."),
 ]
 Groups = Annotated[
     list[str],

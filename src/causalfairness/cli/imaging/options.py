@@ -17,6 +17,7 @@ from causalfairness.errors import TorchNotInstalledError
 EXTRA = ("torch", "monai", "einops", "PIL", "pydicom")
 
 of_images = partial(typer.Option, rich_help_panel="Which images")
+of_folder = partial(of_images, metavar="FOLDER", show_default=False)
 of_method = partial(typer.Option, rich_help_panel=METHOD)
 of_output = partial(typer.Option, rich_help_panel=OUTPUT)
 

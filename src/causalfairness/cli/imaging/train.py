@@ -16,6 +16,7 @@ from causalfairness.cli.imaging.options import (
     Resize,
     check_folder,
     check_free,
+    of_folder,
     of_images,
     of_method,
     of_output,
@@ -56,11 +57,7 @@ class Kind(StrEnum):
 
 Data = Annotated[
     str,
-    of_images(
-        metavar="FOLDER",
-        help="Folder with radiographs.csv and images; simulated: new ones in every batch.",
-        show_default=False,
-    ),
+    of_folder(help="Folder with radiographs.csv and images; simulated: new ones in every batch."),
 ]
 Size = Annotated[int, of_images(help="Pixels per side: 32, 64, 128 or 256.")]
 Goal = Annotated[
