@@ -1,10 +1,9 @@
 """Where do radiographs come from? Folders as CheXpert and MIMIC-CXR are published, or one's own."""
 
 from causalfairness.imaging.readers.association import Association, FindingByGroup, association
-from causalfairness.imaging.readers.chexpert import CheXpert
 from causalfairness.imaging.readers.folder import Account, RadiographFolder
-from causalfairness.imaging.readers.mimic import MimicCxr
 from causalfairness.imaging.readers.plain import PlainFolder, list_radiographs
+from causalfairness.imaging.readers.published import CheXpert, MimicCxr
 
 __all__ = [
     "Account",

@@ -14,10 +14,9 @@ import torch
 from torch import Tensor
 
 from causalfairness.errors import ImageFileError, SplitError
-from causalfairness.imaging.parents import Parents
+from causalfairness.imaging.parents import Parents, codes_of
 from causalfairness.imaging.readers.association import Association, association
 from causalfairness.imaging.readers.decoding import decode, file_of, found
-from causalfairness.imaging.tokens import codes_of
 
 ABSENT = "image without a file"
 SHARES = MappingProxyType({"train": 0.8, "validate": 0.1, "test": 0.1})
