@@ -186,7 +186,7 @@ def test_training_that_was_killed_ends_with_the_same_generator(home, whole, tmp_
     assert "no generator" in audit_of(home, tmp_path / "made", code=3).stderr
     train(home.films, tmp_path / "made", "--steps", STEPS)
     check_same_generator(tmp_path / "made", whole[0])
-    assert not list((tmp_path / "made").rglob("*.writing"))
+    assert not list((tmp_path / "made").rglob("*.part"))
 
 
 def audit_of(home, generator, code):

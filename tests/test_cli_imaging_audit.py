@@ -292,7 +292,7 @@ def plain_rounds(image, guess, *, rounds):
 @pytest.mark.parametrize(
     ("where", "other"),
     [
-        ("causalfairness.imaging.schedule.SPREAD", (0.01, 50.0)),
+        ("causalfairness.imaging.sampler.SPREAD", (0.01, 50.0)),
         ("causalfairness.imaging.sampler._fixed_point", plain_rounds),
         ("causalfairness.imaging.generator.Walk.refinement", 3),
     ],

@@ -21,9 +21,9 @@ from causalfairness.errors import CheckpointError, TooFewRowsError
 from causalfairness.imaging.auditing.statistics import features_of, judged_between_people
 from causalfairness.imaging.counterfactuals import DoNothing
 from causalfairness.imaging.generator import Walk
+from causalfairness.imaging.parents import codes_of
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.stages import Settings, train_vae
-from causalfairness.imaging.tokens import codes_of
 
 SKEWED = [[0.1], [0.2], [0.3], [0.35], [0.9]]  # scores whose mean is above one more than the median
 MOVED = [[0.1], [0.2], [0.3], [0.2], [0.9]]

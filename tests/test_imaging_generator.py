@@ -20,7 +20,7 @@ from causalfairness.imaging.generator import (
     untrained,
 )
 from causalfairness.imaging.latent_networks import LeanGroupNorm, standardize, with_lean_norms
-from causalfairness.imaging.parents import UNKNOWN, Parents
+from causalfairness.imaging.parents import UNKNOWN, Parents, codes_of
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.streams import (
     autoencoder_batches,
@@ -28,7 +28,6 @@ from causalfairness.imaging.streams import (
     simulated,
     stored,
 )
-from causalfairness.imaging.tokens import codes_of
 from causalfairness.imaging.training import train
 from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator, VAEPlan, vae_batches
 

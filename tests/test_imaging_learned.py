@@ -3,7 +3,7 @@
 import pytest
 
 from causalfairness.errors import ImageFileError
-from causalfairness.imaging.learned import END, _key
+from causalfairness.imaging.keeping import END, _key
 
 LONG = 3 * END
 

@@ -17,14 +17,16 @@ from causalfairness.imaging.classifiers import (
     one_column_each,
     small_network,
 )
-from causalfairness.imaging.frechet import frechet, frechet_distance, random_features
 from causalfairness.imaging.quality import (
     OTHERS,
     Judges,
     composition,
     drift,
     effectiveness,
+    frechet,
+    frechet_distance,
     quality,
+    random_features,
     reversibility,
 )
 from causalfairness.imaging.simulator import Simulator

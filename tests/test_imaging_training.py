@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from causalfairness.errors import CheckpointError, TrainingError
-from causalfairness.imaging import checkpoints, learner
+from causalfairness.imaging import checkpoints, training
 from causalfairness.imaging.configuration import AutoencoderPlan, Pace, configuration
 from causalfairness.imaging.latent_networks import Autoencoder
 from causalfairness.imaging.parents import Parents
@@ -188,19 +188,19 @@ def test_a_loss_that_is_not_a_number_is_refused_and_the_checkpoint_stays(tmp_pat
 
 def test_what_a_rehearsal_moved_is_put_back(monkeypatch, tmp_path):
     """Capture runs the step a few times before it records it; here it also fails after that."""
-    learner_now = learner.learner_of(fresh(), pace=PACE)
-    before = weights(learner_now.network)
+    learner = training.learner_of(fresh(), pace=PACE)
+    before = weights(learner.network)
 
     def rehearse(function, example):
         for _ in range(3):
             function(*example)
         raise RuntimeError("cannot be captured")
 
-    monkeypatch.setattr(learner, "captured", rehearse)
-    step = learner_now.captured_step(batches()(0))
-    assert step == learner_now.step
-    assert torch.equal(weights(learner_now.network), before)
-    memory = learner_now.optimizer.state.values()
+    monkeypatch.setattr(training, "captured", rehearse)
+    step = learner.captured_step(batches()(0))
+    assert step == learner.step
+    assert torch.equal(weights(learner.network), before)
+    memory = learner.optimizer.state.values()
     assert all(float(value.abs().sum()) == 0 for kept in memory for value in kept.values())
 
 

@@ -20,8 +20,7 @@ from torch import Tensor
 from benchmarks.imaging.measured import keep_measured, measured
 from benchmarks.imaging.panel import Panel, agreement
 from causalfairness.imaging.analytic import fit_gaussian
-from causalfairness.imaging.asking import made_images
-from causalfairness.imaging.counterfactuals import CounterfactualGenerator, DoNothing
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator, DoNothing, made_images
 from causalfairness.imaging.generator import DiffusionGenerator, Walk, course
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import quality

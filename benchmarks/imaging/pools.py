@@ -18,12 +18,11 @@ from torch import Tensor
 from benchmarks.imaging.evaluation import generator_of
 from benchmarks.imaging.readers import Readers
 from causalfairness.imaging import checkpoints
-from causalfairness.imaging.asking import made_images
-from causalfairness.imaging.counterfactuals import CounterfactualGenerator
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator, made_images
 from causalfairness.imaging.generator import Walk, course
+from causalfairness.imaging.parents import codes_of
 from causalfairness.imaging.simulator import Radiographs
 from causalfairness.imaging.stages import Settings
-from causalfairness.imaging.tokens import codes_of
 from causalfairness.progress import track
 
 POOL_SEED = 5_077

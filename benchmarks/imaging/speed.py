@@ -16,9 +16,9 @@ from torch import Tensor
 from causalfairness.imaging.configuration import Configuration
 from causalfairness.imaging.devices import captured
 from causalfairness.imaging.generator import untrained
-from causalfairness.imaging.learner import learner_of
 from causalfairness.imaging.sampler import sample
 from causalfairness.imaging.simulator import Simulator
+from causalfairness.imaging.training import learner_of
 
 
 def speed(plan: Configuration, *, device: str, repeats: int = 20, batch: int | None = None) -> Any:

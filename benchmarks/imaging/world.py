@@ -12,10 +12,10 @@ from typing import Any
 
 from causalfairness.errors import CheckpointError
 from causalfairness.imaging.checkpoints import refuse_other_plan
+from causalfairness.imaging.parents import codes_of
 from causalfairness.imaging.simulator import Simulator
 from causalfairness.imaging.simulator.people import GROUPS
 from causalfairness.imaging.stages import Settings
-from causalfairness.imaging.tokens import codes_of
 from causalfairness.writing import write_whole
 
 PEOPLE = 40

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from causalfairness.imaging.configuration import Configuration
     from causalfairness.imaging.counterfactuals import CounterfactualGenerator, withheld_group
     from causalfairness.imaging.folder_audit import audit_folder
-    from causalfairness.imaging.frechet import Frechet
     from causalfairness.imaging.generator import (
         DiffusionGenerator,
         Walk,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from causalfairness.imaging.keeping import kept_generator
     from causalfairness.imaging.making import make_generator
     from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
-    from causalfairness.imaging.quality import Judges, Quality
+    from causalfairness.imaging.quality import Frechet, Judges, Quality
     from causalfairness.imaging.readers import (
         CheXpert,
         MimicCxr,
@@ -66,56 +65,26 @@ if TYPE_CHECKING:
     )
     from causalfairness.imaging.vae import VAEGenerator
 
-_HOME = {
-    "CheXpert": "readers",
-    "Classifier": "classifiers",
-    "Configuration": "configuration",
-    "CounterfactualGenerator": "counterfactuals",
-    "DiffusionGenerator": "generator",
-    "FINDINGS": "parents",
-    "Frechet": "frechet",
-    "GaussianGenerator": "analytic",
-    "Generated": "auditing",
-    "ImagingAudit": "auditing",
-    "Judges": "quality",
-    "Leaning": "classifiers",
-    "MimicCxr": "readers",
-    "Parents": "parents",
-    "PlainFolder": "readers",
-    "Quality": "quality",
-    "RadiographFolder": "readers",
-    "Radiographs": "simulator",
-    "Settings": "stages",
-    "Simulator": "simulator",
-    "UNKNOWN": "parents",
-    "VAEGenerator": "vae",
-    "Walk": "generator",
-    "area_under_curve": "classifiers",
-    "audit": "auditing",
-    "audit_folder": "folder_audit",
-    "audit_scores": "auditing",
-    "dense_network": "classifiers",
-    "fit_classifier": "classifiers",
-    "fit_gaussian": "analytic",
-    "generated_scores": "auditing",
-    "inception_network": "classifiers",
-    "kept_generator": "keeping",
-    "lean_targets": "classifiers",
-    "list_radiographs": "readers",
-    "make_generator": "making",
-    "pack_generator": "generator",
-    "record_of": "recording",
-    "save_radiographs": "simulator",
-    "scores": "classifiers",
-    "small_network": "classifiers",
-    "train_autoencoder": "stages",
-    "train_denoiser": "stages",
-    "train_vae": "stages",
-    "trained_generator": "stages",
-    "unpack_generator": "generator",
-    "vgg_network": "classifiers",
-    "withheld_group": "counterfactuals",
+_NAMES = {  # by the module they are loaded from
+    "analytic": "GaussianGenerator fit_gaussian",
+    "auditing": "Generated ImagingAudit audit audit_scores generated_scores",
+    "classifiers": "Classifier Leaning area_under_curve dense_network fit_classifier "
+    "inception_network lean_targets scores small_network vgg_network",
+    "configuration": "Configuration",
+    "counterfactuals": "CounterfactualGenerator withheld_group",
+    "folder_audit": "audit_folder",
+    "generator": "DiffusionGenerator Walk pack_generator unpack_generator",
+    "keeping": "kept_generator",
+    "making": "make_generator",
+    "parents": "FINDINGS Parents UNKNOWN",
+    "quality": "Frechet Judges Quality",
+    "readers": "CheXpert MimicCxr PlainFolder RadiographFolder list_radiographs",
+    "recording": "record_of",
+    "simulator": "Radiographs Simulator save_radiographs",
+    "stages": "Settings train_autoencoder train_denoiser train_vae trained_generator",
+    "vae": "VAEGenerator",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "FINDINGS",
@@ -173,9 +142,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "quality":
         return import_module("causalfairness.imaging.quality")
-    if name not in _HOME:
+    if name not in _HOMES:
         raise AttributeError(f"module 'causalfairness.imaging' has no attribute {name!r}")
-    value = getattr(import_module(f"causalfairness.imaging.{_HOME[name]}"), name)
+    value = getattr(import_module(f"causalfairness.imaging.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from causalfairness.errors import ParentsError, TrainingError
 from causalfairness.imaging.counterfactuals import checked_images
-from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
-from causalfairness.imaging.tokens import codes_of
+from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents, codes_of
 
 FEWEST = 4  # images per coefficient and group
 

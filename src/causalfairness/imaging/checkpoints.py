@@ -7,7 +7,7 @@ refused under any other.
 
 from __future__ import annotations
 
-import os
+import io
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from causalfairness.errors import CheckpointError
+from causalfairness.writing import write_whole
 
 SHARD = 15 * 2**20  # bytes; a packed network is cut into files no larger than this
 
@@ -33,15 +34,9 @@ def save(path: Path, content: Mapping[str, Any], *, plan: Any) -> None:
     (3, ['here.pt'])
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.writing")
-    try:
-        with beside.open("wb") as file:
-            torch.save({"plan": asdict(plan), **content}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    file = io.BytesIO()
+    torch.save({"plan": asdict(plan), **content}, file)
+    write_whole(file.getvalue(), path)
 
 
 def load(

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from causalfairness.errors import ImageError
-from causalfairness.imaging.schedule import Schedule, cosine, linear_beta
-from causalfairness.imaging.tokens import NAMES
+from causalfairness.imaging.parents import NAMES
+from causalfairness.imaging.sampler import Schedule, cosine, linear_beta
 
 SCHEDULES: dict[str, Callable[[], Schedule]] = {"cosine": cosine, "linear_beta": linear_beta}
 

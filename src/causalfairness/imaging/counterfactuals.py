@@ -1,11 +1,12 @@
 """What would these images be, had the group been another? What every generator can be asked.
 
 Images are (n, 1, size, size) float tensors with values about 0 to 1. A counterfactual may leave
-that range slightly: it is not clipped.
+that range slightly: it is not clipped. What is no such image is refused, given or made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from torch import Tensor
 from causalfairness.errors import ImageError
 from causalfairness.imaging.parents import UNKNOWN, Parents
 
+Names = Sequence[str] | Mapping[int, str] | None  # of the groups, by their numbers
 SLACK = 0.5  # how far outside 0 to 1 a value may lie before it is taken for another scale
 
 
@@ -80,3 +82,74 @@ def checked_images(images: Tensor, *, size: int) -> Tensor:
             "(divide 8-bit values by 255)"
         )
     return images.float()
+
+
+def made_images(
+    generator: CounterfactualGenerator,
+    images: Tensor,
+    people: Parents,
+    groups: Sequence[int],
+    *,
+    names: Names = None,
+) -> list[Tensor]:
+    """What are the images under each of these groups? At once where the generator can.
+
+    `names` are those of the groups, by their number.
+
+    >>> len(made_images(DoNothing(), torch.zeros(2, 1, 8, 8), None, [0, 1, 2]))
+    3
+    """
+    at_once = getattr(generator, "counterfactuals", None)
+    if at_once is not None:
+        found = list(at_once(images, people, groups=list(groups)))
+    else:
+        found = [generator.counterfactual(images, people, group=group) for group in groups]
+    for group, them in zip(groups, found, strict=True):
+        check_made(generator, images, them, under=group_name(group, names))
+    return found
+
+
+def check_made(
+    generator: CounterfactualGenerator, images: Tensor, made: Tensor, *, under: str
+) -> None:
+    """Are these images, as those that the generator was given? Refused if they are not.
+
+    >>> given = torch.zeros(2, 1, 8, 8)
+    >>> check_made(DoNothing(), given, given + 3, under="group White")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.ImageError: the generator (DoNothing) made images under group White with
+    values from 3 to 3; expected about 0 to 1: train it further
+    """
+    who = f"the generator ({type(generator).__name__}) made images"
+    if made.shape != images.shape:
+        raise ImageError(
+            f"{who} of the shape {tuple(made.shape)} under {under}; expected "
+            f"{tuple(images.shape)}, as the images it was given"
+        )
+    if not bool(torch.isfinite(made).all()):
+        raise ImageError(
+            f"{who} under {under} that hold values which are not numbers; train it further, or "
+            "with a lower rate"
+        )
+    least, most = (float(value) for value in torch.aminmax(made))
+    if least < -SLACK or most > 1 + SLACK:
+        raise ImageError(
+            f"{who} under {under} with values from {least:.3g} to {most:.3g}; expected about 0 to "
+            "1: train it further"
+        )
+
+
+def group_name(code: int, names: Names) -> str:
+    """How is a group called in a message? By its name where there is one.
+
+    >>> group_name(1, ["White", "Black"]), group_name(2, None)
+    ('group Black', 'group 2')
+    """
+    if code == UNKNOWN:
+        return "a group that is withheld"
+    known = names is not None and (
+        code in names if isinstance(names, Mapping) else code < len(names)
+    )
+    name = str(names[code]) if names is not None and known else str(code)
+    return name if name.startswith("group ") else f"group {name}"

@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from causalfairness.errors import SplitError
 from causalfairness.imaging.auditing import audit
 from causalfairness.imaging.classifiers import area_under_curve
+from causalfairness.imaging.classifiers.scoring import Reader
 from causalfairness.imaging.classifiers.training import trained_classifier
 from causalfairness.imaging.generator import course
-from causalfairness.imaging.keeping import SIMULATED, KeptGenerator, kept_generator
-from causalfairness.imaging.learned import refuse_learned
+from causalfairness.imaging.keeping import SIMULATED, KeptGenerator, kept_generator, refuse_learned
 from causalfairness.imaging.making import held
 from causalfairness.imaging.parents import FINDINGS
 from causalfairness.imaging.pictures import examples
@@ -34,7 +33,6 @@ from causalfairness.imaging.readers.folder import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
 
-Reader = Callable[[Tensor], Tensor]
 LEARNED = "train"
 FURTHER = "further films of a person"
 
@@ -120,10 +118,7 @@ def audit_folder(
     record = record_of(
         found,
         title=title,
-        data={
-            **_about(films, chosen, Path(data).name, part),
-            "left_out": _left_out(films, len(everyone) - len(chosen)),
-        },
+        data=_about(films, everyone, chosen, Path(data).name, part),
         generator=kept.about,
         classifiers=_areas(found, chosen, networks),
         settings={**asked, "epochs": epochs, "walk": walk},
@@ -160,8 +155,14 @@ def _part(parts: Mapping[str, RadiographFolder], name: str) -> RadiographFolder:
 
 
 def _about(
-    films: RadiographFolder, chosen: RadiographFolder, name: str, part: str
+    films: RadiographFolder,
+    everyone: RadiographFolder,
+    chosen: RadiographFolder,
+    name: str,
+    part: str,
 ) -> dict[str, Any]:
+    """Which films of the whole folder, and of everyone in a part, are audited."""
+    further = len(everyone) - len(chosen)
     counts = torch.bincount(chosen.parents.group, minlength=len(films.groups)).tolist()
     return {
         "folder": name,
@@ -182,12 +183,8 @@ def _about(
             }
             for row in chosen.association().rows
         ],
+        "left_out": {**films.account.dropped, **({FURTHER: further} if further else {})},
     }
-
-
-def _left_out(films: RadiographFolder, further: int) -> dict[str, int]:
-    """Reasons and counts: of the whole folder, and of the audited part one film each is kept."""
-    return {**films.account.dropped, **({FURTHER: further} if further else {})}
 
 
 def _areas(found: Any, chosen: RadiographFolder, networks: Sequence[str]) -> dict[str, Any]:

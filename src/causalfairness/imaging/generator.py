@@ -27,10 +27,8 @@ from causalfairness.imaging.configuration import Configuration
 from causalfairness.imaging.counterfactuals import checked_images
 from causalfairness.imaging.devices import captured
 from causalfairness.imaging.latent_networks import Autoencoder, Denoiser
-from causalfairness.imaging.parents import Parents
-from causalfairness.imaging.sampler import Velocity, guided, invert, sample
-from causalfairness.imaging.schedule import cosine
-from causalfairness.imaging.tokens import checked, codes_of, withhold
+from causalfairness.imaging.parents import Parents, checked, codes_of, withhold
+from causalfairness.imaging.sampler import Velocity, cosine, guided, invert, sample
 from causalfairness.progress import track
 
 Form = Literal["residual", "difference", "decode"]

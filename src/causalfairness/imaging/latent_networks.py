@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from causalfairness.imaging.configuration import AutoencoderPlan, DenoiserPlan
-from causalfairness.imaging.tokens import ParentTokens
+from causalfairness.imaging.parents import ParentTokens
 
 CLOCK = 1_000 / (math.pi / 2)  # what the denoiser calls the time, from 0 to 1,000
 Network = TypeVar("Network", bound=nn.Module)

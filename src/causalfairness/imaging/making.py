@@ -31,10 +31,10 @@ from causalfairness.imaging.keeping import (
     KINDS,
     SIMULATED,
     keep_generator,
+    keep_learned,
     keep_weights,
     kept_weights,
 )
-from causalfairness.imaging.learned import keep_learned
 from causalfairness.imaging.parents import Parents
 from causalfairness.imaging.quality import composition
 from causalfairness.imaging.readers import RadiographFolder

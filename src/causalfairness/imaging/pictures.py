@@ -81,23 +81,6 @@ def png_of_change(change: Tensor, *, factor: float) -> str:
     return _file(_colored(change, factor))
 
 
-def png_of_grid(rows: Sequence[Sequence[Tensor]], changes: Tensor, *, factor: float) -> bytes:
-    """What is the PNG file of a grid? Each row holds films, and after them what changed in color.
-
-    >>> film = torch.zeros(1, 2, 2)
-    >>> png_of_grid([[film, film]], film[None], factor=5.0)[1:4]
-    b'PNG'
-    """
-    lines = [
-        np.concatenate(
-            [*(np.repeat(_gray(film)[..., None], 3, 2) for film in row), _colored(change, factor)],
-            axis=1,
-        )
-        for row, change in zip(rows, changes, strict=True)
-    ]
-    return base64.b64decode(_file(np.concatenate(lines)))
-
-
 def _gray(film: Tensor) -> NDArray[np.uint8]:
     return _bytes(255 * film[0].double().clamp(0, 1).cpu().numpy())
 

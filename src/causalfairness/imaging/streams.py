@@ -8,7 +8,6 @@ new order every time it is through.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,8 +17,7 @@ from torch import Tensor
 
 from causalfairness.imaging.classifiers.scoring import Images, look
 from causalfairness.imaging.configuration import Configuration
-from causalfairness.imaging.parents import UNKNOWN, Parents
-from causalfairness.imaging.tokens import codes_of
+from causalfairness.imaging.parents import UNKNOWN, Parents, codes_of
 from causalfairness.imaging.training import chance
 
 Source = Callable[[int, int], tuple[Tensor, Parents]]  # of a lot's number and its size
@@ -91,18 +89,6 @@ def autoencoder_batches(
     return batch
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """Which latents are at hand? Those of one large lot of images, and the codes of their parents.
-
-    >>> Pool(torch.zeros(2, 4, 8, 8), torch.zeros(2, 9)).latents.shape
-    torch.Size([2, 4, 8, 8])
-    """
-
-    latents: Tensor
-    codes: Tensor
-
-
 def denoiser_batches(
     source: Source,
     encode: Callable[[Tensor], Tensor],
@@ -128,18 +114,18 @@ def denoiser_batches(
     plan, schedule = configuration.denoiser, configuration.schedule
 
     @lru_cache(maxsize=1)
-    def pool_at(number: int) -> Pool:
+    def pool_at(number: int) -> tuple[Tensor, Tensor]:
         return _pool(source, encode, plan.told, number=number, size=pool)
 
     def batch(step: int) -> tuple[Tensor, ...]:
-        at = pool_at(step // renewed)
-        device = at.latents.device
+        pooled, known = pool_at(step // renewed)
+        device = pooled.device
         drawn = chance(seed, step, stream=_NOISE, device=device)
-        chosen = torch.randint(len(at.latents), (plan.pace.batch,), generator=drawn, device=device)
-        latents = at.latents[chosen].float()
+        chosen = torch.randint(len(pooled), (plan.pace.batch,), generator=drawn, device=device)
+        latents = pooled[chosen].float()
         noise = torch.randn(latents.shape, generator=drawn, device=device)
         share = torch.rand(len(latents), generator=drawn, device=device)
-        codes = _with_gaps(at.codes[chosen], plan.dropped, plan.all_dropped, drawn)
+        codes = _with_gaps(known[chosen], plan.dropped, plan.all_dropped, drawn)
         return latents, codes, noise, schedule.angles_at(share)
 
     return batch
@@ -152,8 +138,8 @@ def _pool(
     *,
     number: int,
     size: int,
-) -> Pool:
-    """Encodes a lot in pieces of at most 512 images."""
+) -> tuple[Tensor, Tensor]:
+    """Latents of a lot, encoded in pieces of at most 512 images, and the codes of their parents."""
     piece = min(size, 512)
     latents, codes = [], []
     for at in range(-(-size // piece)):
@@ -161,7 +147,7 @@ def _pool(
         with torch.no_grad():
             latents.append(encode(images))
         codes.append(codes_of(parents, told=told))
-    return Pool(torch.cat(latents), torch.cat(codes))
+    return torch.cat(latents), torch.cat(codes)
 
 
 def _with_gaps(codes: Tensor, each: float, all_of_them: float, drawn: Any) -> Tensor:

@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from causalfairness.imaging.configuration import Pace
 from causalfairness.imaging.counterfactuals import checked_images
-from causalfairness.imaging.parents import Parents
+from causalfairness.imaging.parents import Parents, ParentTokens, checked, codes_of
 from causalfairness.imaging.streams import Source
-from causalfairness.imaging.tokens import ParentTokens, checked, codes_of
 from causalfairness.imaging.training import chance
 
 SCALE = 0.05  # of the errors of a pixel, a Laplace distribution

@@ -323,11 +323,8 @@ def provenance(record: Mapping[str, Any]) -> Section:
     """Which images, generator, program and settings do the numbers come from?"""
     blocks: list[Block] = [Pairs(tuple(_facts(record)))]
     every = {**record.get("generator", {}), **record["settings"]}
-    chosen = {name: value for name, value in every.items() if value is not None}
     lines = tuple(
-        (name.replace("_", " "), _text(value))
-        for name, value in chosen.items()
-        if value is not None
+        (name.replace("_", " "), _text(value)) for name, value in every.items() if value is not None
     )
     if lines:
         blocks.append(Folded("Every setting", (Pairs(lines),)))

@@ -18,7 +18,6 @@ import torch
 from numpy.typing import NDArray
 
 from causalfairness.errors import InvarianceError, LabelError, ParentsError, TooFewRowsError
-from causalfairness.imaging.asking import Classifiers, Names, group_name
 from causalfairness.imaging.auditing.generating import Generated, generated_scores, people_of
 from causalfairness.imaging.auditing.known import Known, notes_of
 from causalfairness.imaging.auditing.result import Agreement, ImagingAudit
@@ -29,8 +28,8 @@ from causalfairness.imaging.auditing.statistics import (
     features_of,
     judged_between_people,
 )
-from causalfairness.imaging.classifiers.scoring import Images
-from causalfairness.imaging.counterfactuals import CounterfactualGenerator
+from causalfairness.imaging.classifiers.scoring import Images, Readers
+from causalfairness.imaging.counterfactuals import CounterfactualGenerator, Names, group_name
 from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
 from causalfairness.invariance import (
     InvarianceTest,
@@ -49,7 +48,7 @@ FEWEST = 10  # people of a group: two in every fold
 
 
 def audit(
-    classifiers: Classifiers,
+    classifiers: Readers,
     images: Images,
     parents: Parents | None = None,
     *,

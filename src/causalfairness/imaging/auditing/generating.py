@@ -24,18 +24,21 @@ from torch import Tensor
 
 from causalfairness.errors import CheckpointError, ImageError, ParentsError
 from causalfairness.imaging import checkpoints
-from causalfairness.imaging.asking import (
-    Classifier,
-    Classifiers,
-    check_made,
-    made_images,
+from causalfairness.imaging.classifiers.scoring import (
+    Images,
+    Reader,
+    Readers,
+    look,
     named,
     said,
 )
-from causalfairness.imaging.classifiers.scoring import Images, look
-from causalfairness.imaging.counterfactuals import CounterfactualGenerator, checked_images
-from causalfairness.imaging.parents import UNKNOWN, Parents, finding_called
-from causalfairness.imaging.tokens import codes_of
+from causalfairness.imaging.counterfactuals import (
+    CounterfactualGenerator,
+    check_made,
+    checked_images,
+    made_images,
+)
+from causalfairness.imaging.parents import UNKNOWN, Parents, codes_of, finding_called
 from causalfairness.progress import track
 
 Array = NDArray[np.float64]
@@ -76,7 +79,7 @@ class Generated:
 
 
 def generated_scores(
-    classifiers: Classifiers,
+    classifiers: Readers,
     images: Images,
     parents: Parents | None = None,
     *,
@@ -157,7 +160,7 @@ def people_of(images: Images, parents: Parents | None) -> Parents:
 class _Asked(NamedTuple):
     """Who is asked about which images, and told what?"""
 
-    classifiers: Mapping[str, Classifier]
+    classifiers: Mapping[str, Reader]
     images: Images
     parents: Parents
     generator: CounterfactualGenerator
@@ -306,7 +309,7 @@ def _together(
 
 
 def findings_of(
-    classifiers: Mapping[str, Classifier], names: Sequence[str] | None
+    classifiers: Mapping[str, Reader], names: Sequence[str] | None
 ) -> tuple[str, ...] | None:
     """What are the outputs called? As is said, else as the networks themselves say; else unknown.
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from causalfairness.imaging.auditing.generating import Generated
-from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
-from causalfairness.imaging.tokens import NAMES, codes_of
+from causalfairness.imaging.parents import FINDINGS, NAMES, UNKNOWN, Parents, codes_of
 from causalfairness.invariance.result import Claim
 from causalfairness.invariance.scores import Judged
 from causalfairness.invariance.statistics import Statistics

@@ -64,8 +64,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.imaging.auditing.generating import Generated
-from causalfairness.imaging.parents import UNKNOWN, Parents
-from causalfairness.imaging.tokens import codes_of
+from causalfairness.imaging.parents import UNKNOWN, Parents, codes_of
 from causalfairness.invariance.kernel_ridge import regress
 from causalfairness.invariance.propensity import chances_of_groups
 from causalfairness.invariance.scores import EffectSize, Judged, means_of, studentized

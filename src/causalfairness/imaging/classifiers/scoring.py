@@ -2,16 +2,21 @@
 
 AUC is the share of (sick, healthy) pairs in which the sick one has the higher score, ties half:
 (mean rank of the sick - (n1 + 1) / 2) / n0. Unknown findings are left out, finding by finding.
+
+Of audited classifiers what they say is checked: one that returns another number of rows, or
+something that is not a number, is refused by its name; an exception that it raises itself is not
+touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 
+from causalfairness.errors import PredictorError
 from causalfairness.imaging.parents import UNKNOWN
 
 
@@ -28,6 +33,8 @@ class Films(Protocol):
 
 
 Images: TypeAlias = Tensor | Films
+Reader = Callable[[Tensor], Tensor]  # of a batch of images: one score for each, or several
+Readers = Reader | Mapping[str, Reader]
 
 
 def look(images: Images, rows: Tensor | slice, device: torch.device | str) -> Tensor:
@@ -41,7 +48,7 @@ def look(images: Images, rows: Tensor | slice, device: torch.device | str) -> Te
 
 
 def scores(
-    classifier: Callable[[Tensor], Tensor],
+    classifier: Reader,
     images: Images,
     *,
     batch: int = 256,
@@ -81,3 +88,71 @@ def _area(score: Tensor, sick: Tensor) -> Tensor:
     rank = (last - (count - 1) / 2)[place]  # ties share the mean of their ranks
     ill = (sick == 1).sum().double()
     return (rank[sick == 1].mean() - (ill + 1) / 2) / (len(sick) - ill)
+
+
+def named(classifiers: Readers) -> dict[str, Reader]:
+    """Who is asked, by name? One classifier alone is called "classifier".
+
+    >>> list(named(lambda images: images))
+    ['classifier']
+    """
+    found = dict(classifiers) if isinstance(classifiers, Mapping) else {"classifier": classifiers}
+    if not found:
+        raise PredictorError("there is no classifier to audit; pass one, or several by name")
+    for name, each in found.items():
+        if not callable(each):
+            raise PredictorError(
+                f"{name} is {type(each).__name__}; a classifier is called with a batch of images "
+                "and returns their scores"
+            )
+        if getattr(each, "training", False) is True:
+            raise PredictorError(
+                f"{name} is a network in training mode, whose scores follow chance and the rest of "
+                "the batch; call its eval() first"
+            )
+    return found
+
+
+def said(classifiers: Mapping[str, Reader], images: Tensor) -> Tensor:
+    """What does everyone say of these images? (n, classifiers, findings) float64, on the processor.
+
+    Each is asked about a copy: what it does to its batch is its own affair.
+
+    >>> said({"bright": lambda x: x.mean((1, 2, 3))}, torch.ones(2, 1, 8, 8)).tolist()
+    [[[1.0]], [[1.0]]]
+    """
+    with torch.no_grad():
+        each = {
+            name: _checked(name, one(images.clone()), len(images))
+            for name, one in classifiers.items()
+        }
+    widths = {name: scores.shape[1] for name, scores in each.items()}
+    if len(set(widths.values())) > 1:
+        told = ", ".join(f"{name} {width}" for name, width in widths.items())
+        raise PredictorError(
+            f"classifiers return different numbers of findings ({told}); audit those together that "
+            "return the same"
+        )
+    return torch.stack(list(each.values()), 1)
+
+
+def _checked(name: str, scores: Any, rows: int) -> Tensor:
+    try:
+        found = torch.as_tensor(scores).detach().to("cpu", torch.float64)
+    except (TypeError, ValueError, RuntimeError) as cause:
+        raise PredictorError(
+            f"{name} returned {type(scores).__name__}, no numbers ({cause}); expected a tensor of "
+            f"{rows} scores, or of ({rows}, findings)"
+        ) from cause
+    if found.ndim not in (1, 2) or len(found) != rows:
+        raise PredictorError(
+            f"{name} returned the shape {tuple(found.shape)} for {rows} images; expected ({rows},) "
+            f"or ({rows}, findings)"
+        )
+    if not bool(torch.isfinite(found).all()):
+        row = int((~torch.isfinite(found.reshape(rows, -1)).all(1)).nonzero()[0])
+        raise PredictorError(
+            f"{name} returned a score that is not a number for image {row} of the batch; scores "
+            "must be finite"
+        )
+    return found.reshape(rows, -1)

@@ -6,7 +6,7 @@ with the arrow strength x shift(group) beside noise of its own. Lengths are in h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from types import SimpleNamespace
 
 import torch
 from torch import Tensor
@@ -19,51 +19,7 @@ _EXPOSURE = (0.0, 0.08, -0.08)  # so that every film tells; those that cover it 
 _TEXTURE = (0.0, 0.3, -0.3)
 _MARKER = (0.0, -1.2, 1.2)
 
-
-@dataclass(frozen=True, eq=False)
-class Anatomy:
-    """What is drawn? One value per image in every field, (n, 1, 1) float32."""
-
-    shift_x: Tensor
-    shift_y: Tensor
-    tilt: Tensor
-    zoom: Tensor
-    chest: Tensor
-    dome_right: Tensor
-    dome_left: Tensor
-    bone: Tensor
-    rib_spacing: Tensor
-    rib_phase: Tensor
-    rib_slope: Tensor
-    collar: Tensor
-    heart: Tensor
-    heart_x: Tensor
-    heart_tilt: Tensor
-    knob: Tensor
-    hila: Tensor
-    breast: Tensor
-    stomach: Tensor
-    edema: Tensor
-    consolidation: Tensor
-    patch_right: Tensor
-    patch_x: Tensor
-    patch_y: Tensor
-    patch_size: Tensor
-    atelectasis: Tensor
-    plate_right: Tensor
-    plate_x: Tensor
-    plate_y: Tensor
-    plate_slope: Tensor
-    effusion: Tensor
-    fluid_right: Tensor
-    fluid_shape: Tensor
-    portable: Tensor
-    tissue: Tensor
-    exposure: Tensor
-    texture: Tensor
-    marker: Tensor
-    marker_x: Tensor
-    marker_y: Tensor
+Anatomy = SimpleNamespace  # a field for every number, (n, 1, 1) float32
 
 
 def anatomy(noise: Noise, parents: Parents, severities: Tensor, *, strength: float) -> Anatomy:
@@ -81,8 +37,7 @@ def anatomy(noise: Noise, parents: Parents, severities: Tensor, *, strength: flo
         **_lesions(noise, severities),
         **_nuisances(noise, parents, strength),
     }
-    shaped = {name: value.float().view(-1, 1, 1) for name, value in values.items()}
-    return Anatomy(**{field.name: shaped[field.name] for field in fields(Anatomy)})
+    return Anatomy(**{name: value.float().view(-1, 1, 1) for name, value in values.items()})
 
 
 def _posture(noise: Noise) -> dict[str, Tensor]:
