@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from causalfairness.cli import app
 from causalfairness.cli.imaging import audit as audit_command
-from causalfairness.imaging import folder_audit
+from causalfairness.imaging import folder_audit, making
 from causalfairness.imaging.analytic import fit_gaussian
 from causalfairness.imaging.classifiers import training
 from causalfairness.imaging.folder_audit import audit_folder
@@ -125,11 +125,12 @@ def beside_the_models(home, monkeypatch):
 # --- the whole way --------------------------------------------------------------------------------
 
 
-def test_simulate_train_audit_report(tmp_path):
+def test_simulate_train_audit_report(tmp_path, monkeypatch):
     """Every step with a network, as small as it can be."""
+    monkeypatch.setattr(making, "CHECKED", 4)
     films, made = tmp_path / "films", tmp_path / "made"
     run("simulate", films, "--people", 700, "--size", 32, "--strength", 2)
-    run("train", "--data", films, "--size", 32, "--to", made, "--steps", 40, "--device", "cpu")
+    run("train", "--data", films, "--size", 32, "--to", made, "--steps", 12, "--device", "cpu")
     given = ("--data", films, "--generator", made, "--train-classifier", "small", "--epochs", 2)
     goals = ("--record", tmp_path / "record.json", "--report", tmp_path / "report.html")
     done = CliRunner().invoke(

@@ -32,19 +32,19 @@ from causalfairness.imaging.training import train
 from causalfairness.imaging.vae import ConditionalVAE, VAEGenerator, VAEPlan, vae_batches
 
 TINY = configuration(32)
-WALK = Walk(steps=8, refinement=2)
+WALK = Walk(steps=6, refinement=2)
 
 
 @pytest.fixture(scope="module")
 def films():
-    return Simulator(size=32).draw(24, seed=9)
+    return Simulator(size=32).draw(12, seed=9)
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A generator after half a minute on a CPU, and how its losses fell."""
+    """A generator after some seconds on a CPU, and how its losses fell."""
     folder = tmp_path_factory.mktemp("runs")
-    people = Simulator(size=32).draw(1_200, seed=5)
+    people = Simulator(size=32).draw(600, seed=5)
     source = stored(people.images(), people.parents, seed=0)
     generator = untrained(TINY, seed=0)
     first = train(
@@ -53,7 +53,7 @@ def trained(tmp_path_factory):
         path=folder / "autoencoder.pt",
         plan=TINY.autoencoder,
         pace=TINY.autoencoder.pace,
-        steps=150,
+        steps=100,
     )
     standardize(generator.autoencoder, [people.images(slice(256))])
     second = train(
@@ -62,7 +62,7 @@ def trained(tmp_path_factory):
         path=folder / "denoiser.pt",
         plan=TINY.denoiser,
         pace=TINY.denoiser.pace,
-        steps=150,
+        steps=120,
     )
     return replace(generator, walk=WALK), first.losses, second.losses
 
@@ -216,7 +216,7 @@ def test_lean_norms_answer_as_others_do():
 
 
 def test_the_batch_changes_nothing(trained, films):
-    pieces = replace(trained[0], walk=replace(WALK, batch=7))
+    pieces = replace(trained[0], walk=replace(WALK, batch=5))
     assert torch.allclose(moved(pieces, films, 1), moved(trained[0], films, 1), atol=1e-4)
 
 
@@ -257,11 +257,11 @@ def stir(network):
 @pytest.mark.parametrize(
     ("images", "message"),
     [
-        (torch.zeros(24, 1, 64, 64), r"shape \(24, 1, 64, 64\); expected \(n, 1, 32, 32\)"),
-        (torch.zeros(24, 32, 32), r"shape \(24, 32, 32\); expected"),
-        (torch.full((24, 1, 32, 32), 128.0), "from 128 to 128; expected about 0 to 1"),
-        (torch.full((24, 1, 32, 32), float("nan")), "from nan to nan; expected about 0 to 1"),
-        (torch.zeros(24, 1, 32, 32, dtype=torch.uint8), "images are torch.uint8; expected float"),
+        (torch.zeros(12, 1, 64, 64), r"shape \(12, 1, 64, 64\); expected \(n, 1, 32, 32\)"),
+        (torch.zeros(12, 32, 32), r"shape \(12, 32, 32\); expected"),
+        (torch.full((12, 1, 32, 32), 128.0), "from 128 to 128; expected about 0 to 1"),
+        (torch.full((12, 1, 32, 32), float("nan")), "from nan to nan; expected about 0 to 1"),
+        (torch.zeros(12, 1, 32, 32, dtype=torch.uint8), "images are torch.uint8; expected float"),
         (torch.zeros(0, 1, 32, 32), "there are no images"),
     ],
     ids=["size", "dimensions", "range", "nan", "integers", "none"],
@@ -273,7 +273,7 @@ def test_images_of_the_wrong_shape_or_range_are_refused(films, images, message):
 
 def test_parents_that_do_not_fit_are_refused(films):
     generator, images = untrained(TINY, seed=0), films.images()
-    with pytest.raises(ParentsError, match="24 images came with parents of 3 people"):
+    with pytest.raises(ParentsError, match="12 images came with parents of 3 people"):
         generator.counterfactual(images, films.parents.take(slice(3)), group=1)
     with pytest.raises(ParentsError, match="group is 7 for image 0; expected -1"):
         generator.counterfactual(images, films.parents, group=7)

@@ -57,7 +57,7 @@ def learned(targets, outputs, films, seed):
 
 @pytest.fixture(scope="module")
 def people():
-    return Simulator(size=32).draw(1_500, seed=11)
+    return Simulator(size=32).draw(1_000, seed=11)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def judges(people):
 
 @pytest.fixture(scope="module")
 def auditees():
-    films = Simulator(size=32).draw(1_500, seed=12)
+    films = Simulator(size=32).draw(1_000, seed=12)
     reader = learned(films.parents.findings, 5, films, 3)
     of_groups = learned(one_column_each(films.parents.group), 3, films, 4)
     return [Leaning(reader, of_groups, dependence=d).eval() for d in (0.3, 1.0, 2.0)]
