@@ -16,22 +16,22 @@ from matplotlib.patches import Patch
 
 from causalfairness.effects import Decomposition, Effect
 from causalfairness.plots.canvas import (
-    INCH,
     SMALL,
-    axes_or_new,
-    clean,
+    empty_picture,
     footnote,
-    footnote_height,
+    legend_above,
+    measured,
     patch_behind,
     points_across,
     remember,
     round_ticks,
     thin_line,
+    write_numbers,
 )
 from causalfairness.plots.captions import parts_of, percentage, side_by_side_caption, unit_of
 from causalfairness.plots.lettering import fit, width_of, written
 from causalfairness.plots.numbers import Unit, drawn
-from causalfairness.plots.series import Series, series_of
+from causalfairness.plots.parts import Series, series_of
 from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches
@@ -69,9 +69,8 @@ def side_by_side(
     unit = unit_of([each.found for each in series], percent)
     words = side_by_side_caption(found, level=level, percent=unit.percent)
     note = words if caption else f"Thin lines: {percentage(level)} intervals, each of one bar."
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH) if caption else 0.0
-    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
-    clean(ax, theme, lines="y")
+    below = words if caption else ""
+    ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=below)
     parts = parts_of(series)
     _set_range(ax, series, parts, level, unit, theme)
     numbers = _fits(ax, series, parts, unit, theme)
@@ -85,8 +84,7 @@ def side_by_side(
                     _label(ax, place, effect, level, unit, theme)
     _name(ax, parts, theme)
     lift = _legend(ax, series, theme)
-    measured = fit(_measured(series, unit), theme, width=points_across(ax)[0])
-    ax.set_title(measured, loc="left", pad=lift, **written(theme, color=theme.muted))
+    measured(ax, _changes(series, unit), theme, pad=lift)
     footnote(ax, note, theme, width=points_across(ax)[0])
     remember(ax, title=f"Side by side: {', '.join(each.name for each in series)}", caption=words)
     return ax
@@ -96,7 +94,7 @@ def _offset(nth: int, count: int) -> float:
     return BAND * ((nth + 0.5) / count - 0.5)
 
 
-def _measured(series: Sequence[Series], unit: Unit) -> str:
+def _changes(series: Sequence[Series], unit: Unit) -> str:
     found = series[0].found
     same = {(each.found.reference, each.found.comparison) for each in series}
     points = ", percentage points" if unit.percent else ""
@@ -116,9 +114,7 @@ def _set_range(
     ax.set_ylim(below, high + room)
     ax.set_xlim(-0.5, len(parts) - 0.5)
     ax.axhline(0.0, color=theme.muted, linewidth=1.0, linestyle="-")
-    ticks = round_ticks(below, high + room)
-    labels = [drawn(unit.tick(tick).rstrip("%")) for tick in ticks]
-    ax.set_yticks(ticks, labels, **written(theme, color=theme.muted, size=SMALL * theme.size))
+    write_numbers(ax, "y", round_ticks(below, high + room), unit.step, theme)
 
 
 def _draw(
@@ -183,20 +179,6 @@ def _legend(ax: Axes, series: Sequence[Series], theme: Theme) -> float:
     entry = max(width_of(name, theme) for name in names) + 5 * theme.size
     rows = ceil(len(series) / max(1, int(across / entry)))
     patches = [Patch(**_filled(theme.muted, filling, theme)) for filling in FILLINGS]
-    legend = ax.legend(
-        patches[: len(series)],
-        ["name"] * len(series),  # some names would be left out; they are set below
-        ncols=ceil(len(series) / rows),
-        loc="lower left",
-        bbox_to_anchor=(0, 1.01),
-        borderaxespad=0,
-        borderpad=0.3,
-        handlelength=1.6,
-        columnspacing=1.6,
-        frameon=False,
-        fontsize=theme.size,
-    )
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.update(written(theme))
-        text.set_text(name)
+    columns = ceil(len(series) / rows)
+    legend_above(ax, patches[: len(series)], names, theme, ncols=columns, handlelength=1.6)
     return 12 + 1.75 * theme.size * rows

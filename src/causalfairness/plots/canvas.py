@@ -6,17 +6,19 @@ them: every property that shows is set on the drawing itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import IdentityTransform, ScaledTranslation, blended_transform_factory
 
 from causalfairness.inference import Interval
-from causalfairness.plots.lettering import paragraph, written
+from causalfairness.plots.lettering import fit, paragraph, written
+from causalfairness.plots.numbers import drawn
 from causalfairness.plots.theme import Theme
 
 TITLE, CAPTION = "causalfairness-title", "causalfairness-caption"
@@ -25,6 +27,29 @@ SMALL = 0.86  # of the ordinary size of text
 PAD = 0.14  # inches around a picture
 GROWTH = 1.13  # by which a layout engine widens axes that have little beside them
 LINE = 1.35  # height of a line, in multiples of the size of its text
+
+
+def empty_picture(
+    ax: Axes | None,
+    theme: Theme,
+    *,
+    size: tuple[float, float],
+    lines: Literal["x", "y", "none"],
+    note: str,
+    across: float = 0.84,
+) -> Axes:
+    """Where is a picture drawn? New axes are so many inches wide and high, and higher by the note.
+
+    The note takes the share `across` of the width; without lines the picture is made of panels.
+    """
+    width, height = size
+    more = footnote_height(note, theme, width=across * width * INCH) if note else 0.0
+    ax = axes_or_new(ax, width=width, height=height + more)
+    clean(ax, theme, lines="y" if lines == "none" else lines)
+    if lines == "none":
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return ax
 
 
 def axes_or_new(ax: Axes | None, *, width: float, height: float) -> Axes:
@@ -76,6 +101,73 @@ def round_ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(float(tick), 12) for tick in found if low <= tick <= high]
 
 
+def set_scale(
+    ax: Axes,
+    which: Literal["x", "y"],
+    ends: Iterable[float],
+    write: Callable[[float], str],
+    theme: Theme,
+    *,
+    room: float = 0.06,
+) -> None:
+    """How far does an axis reach? A little beyond all of these ends, with round numbers."""
+    found = [float(end) for end in ends]
+    low, high = min(found), max(found)
+    free = room * ((high - low) or 1.0)
+    (ax.set_xlim if which == "x" else ax.set_ylim)(low - free, high + free)
+    write_numbers(ax, which, round_ticks(low - free, high + free), write, theme)
+
+
+def write_numbers(
+    ax: Axes,
+    which: Literal["x", "y"],
+    ticks: Sequence[float],
+    write: Callable[[float], str],
+    theme: Theme,
+) -> None:
+    """Which numbers stand along an axis? Small ones, that step back."""
+    style = written(theme, color=theme.muted, size=SMALL * theme.size)
+    labels = [drawn(write(tick)) for tick in ticks]
+    (ax.set_xticks if which == "x" else ax.set_yticks)(ticks, labels, **style)
+
+
+def draw_dots(
+    ax: Axes, across: Any, up: Any, color: str, theme: Theme, *, hollow: bool = False, **look: Any
+) -> Line2D:
+    """Where are numbers marked? With filled dots, or hollow ones."""
+    dots: dict[str, Any] = {
+        "linestyle": "",
+        "marker": "o",
+        "markeredgewidth": 1.2,
+        "markeredgecolor": color,
+        "markerfacecolor": theme.background if hollow else color,
+        "zorder": 3,
+    }
+    (line,) = ax.plot(across, up, **dots | look)
+    return line
+
+
+def legend_above(
+    ax: Axes, handles: Sequence[Any], names: Sequence[str], theme: Theme, **layout: Any
+) -> None:
+    """Which mark is which? Said above the axes."""
+    legend = ax.legend(
+        handles,
+        ["name"] * len(names),  # some names would be left out; they are set below
+        loc="lower left",
+        bbox_to_anchor=(0, 1.01),
+        borderaxespad=0,
+        borderpad=0.3,
+        columnspacing=1.6,
+        frameon=False,
+        fontsize=theme.size,
+        **layout,
+    )
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.update(written(theme))
+        text.set_text(name)
+
+
 def thin_line(ax: Axes, at: float, interval: Interval, theme: Theme) -> None:
     """Which values fit the data? A line that shows on a bar as well as beside it."""
     ax.plot((at, at), interval, color=theme.background, linewidth=2.8, linestyle="-")
@@ -108,6 +200,12 @@ def name_across(ax: Axes, text: str, theme: Theme) -> None:
         annotation_clip=False,
         **written(theme, color=theme.muted),
     )
+
+
+def measured(ax: Axes, text: str, theme: Theme, *, pad: float = 10) -> None:
+    """What is measured? Said above the axes, shortened to their width."""
+    words = fit(text, theme, width=points_across(ax)[0])
+    ax.set_title(words, loc="left", pad=pad, **written(theme, color=theme.muted))
 
 
 def headline(ax: Axes, text: str, theme: Theme) -> None:

@@ -13,9 +13,15 @@ from causalfairness.effects import Decomposition, Effect, EffectTable
 from causalfairness.inference import Interval
 from causalfairness.parity import NecessityReport
 from causalfairness.plots.numbers import Unit, in_percent
-from causalfairness.plots.parts import COMPARABLE, paths_of, remainder_of
-from causalfairness.plots.rows import Names, rows_of
-from causalfairness.plots.series import Series, series_of
+from causalfairness.plots.parts import (
+    COMPARABLE,
+    Names,
+    Series,
+    paths_of,
+    remainder_of,
+    rows_of,
+    series_of,
+)
 
 LONGEST_NAME = 60
 LISTED = 4  # effects named one by one; more are counted

@@ -15,21 +15,19 @@ from matplotlib.axes import Axes
 
 from causalfairness.parity import Frontier
 from causalfairness.plots.canvas import (
-    INCH,
     LINE,
-    SMALL,
-    axes_or_new,
-    clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
+    measured,
     name_across,
     points_across,
     remember,
-    round_ticks,
+    set_scale,
 )
 from causalfairness.plots.captions import brief
 from causalfairness.plots.lettering import fit, width_of, written
-from causalfairness.plots.numbers import Unit, drawn
+from causalfairness.plots.numbers import Unit
 from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH, HEIGHT = 6.4, 4.6  # inches
@@ -62,9 +60,7 @@ def frontier(
     unit = _unit(found, percent)
     words = frontier_caption(found, percent=unit.percent)
     note = words if caption else _note(found)
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
-    clean(ax, theme, lines="y")
+    ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=note)
     ax.grid(True, axis="x", color=theme.faint, linewidth=0.8, linestyle="-", alpha=1.0)
     places = [_Place.of(point.name, found) for point in found]
     _set_range(ax, places, unit, theme)
@@ -73,8 +69,7 @@ def frontier(
     _name(ax, places, theme)
     across = points_across(ax)[0]
     points = ", percentage points" if unit.percent else ""
-    heading = fit(f"iPPM: gap in mean outcome at equal scores{points}", theme, width=across)
-    ax.set_title(heading, loc="left", pad=10, **written(theme, color=theme.muted))
+    measured(ax, f"iPPM: gap in mean outcome at equal scores{points}", theme)
     name_across(ax, fit(f"SPM: gap in mean score{points}", theme, width=across), theme)
     footnote(ax, note, theme, width=across, below=LINE * theme.size)
     remember(ax, title=f"Statistical against predictive parity: {found.what}", caption=words)
@@ -141,6 +136,10 @@ class _Place(NamedTuple):
             (point.sd("spm"), point.sd("ippm")),
         )
 
+    def ends(self, axis: int) -> tuple[float, float]:
+        """Where do its lines end, across (0) or up (1)?"""
+        return self.at[axis] - self.reach[axis], self.at[axis] + self.reach[axis]
+
 
 class _Box(NamedTuple):
     """Which rectangle is taken, in points?"""
@@ -167,37 +166,18 @@ class _Box(NamedTuple):
 
 
 def _set_range(ax: Axes, places: Sequence[_Place], unit: Unit, theme: Theme) -> None:
-    style = written(theme, color=theme.muted, size=SMALL * theme.size)
-    for axis, limit, tick, line in (
-        (0, ax.set_xlim, ax.set_xticks, ax.axvline),
-        (1, ax.set_ylim, ax.set_yticks, ax.axhline),
-    ):
-        ends = [0.0]
-        for place in places:
-            ends += [place.at[axis] - place.reach[axis], place.at[axis] + place.reach[axis]]
-        low, high = min(ends), max(ends)
-        room = 0.12 * ((high - low) or 1.0)
-        limit(low - room, high + room)
+    across, up = ([end for place in places for end in place.ends(axis)] for axis in (0, 1))
+    set_scale(ax, "x", [0.0, *across], unit.step, theme, room=0.12)
+    set_scale(ax, "y", [0.0, *up], unit.step, theme, room=0.12)
+    for line in (ax.axvline, ax.axhline):
         line(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
-        ticks = round_ticks(low - room, high + room)
-        tick(ticks, [drawn(unit.tick(each).rstrip("%")) for each in ticks], **style)
 
 
 def _draw(ax: Axes, place: _Place, theme: Theme) -> None:
     (x, y), (wide, high), color = place.at, place.reach, theme.color(place.name)
     ax.plot((x - wide, x + wide), (y, y), color=color, linewidth=1.2, linestyle="-", zorder=3)
     ax.plot((x, x), (y - high, y + high), color=color, linewidth=1.2, linestyle="-", zorder=3)
-    ax.plot(
-        [x],
-        [y],
-        linestyle="",
-        marker="o",
-        markersize=2 * MARK * theme.size,
-        markeredgewidth=1.2,
-        markeredgecolor=color,
-        markerfacecolor=color,
-        zorder=4,
-    )
+    draw_dots(ax, [x], [y], color, theme, markersize=2 * MARK * theme.size, zorder=4)
 
 
 def _name(ax: Axes, places: Sequence[_Place], theme: Theme) -> None:

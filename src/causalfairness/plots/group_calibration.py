@@ -21,21 +21,21 @@ from causalfairness.inference import Bounds
 from causalfairness.parity import GroupMetrics
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.plots.canvas import (
-    INCH,
     LINE,
     SMALL,
-    axes_or_new,
     clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
+    measured,
     points_across,
     remember,
     round_ticks,
+    write_numbers,
 )
 from causalfairness.plots.captions import brief, percentage
 from causalfairness.plots.groups import partitions_by
 from causalfairness.plots.lettering import fit, written
-from causalfairness.plots.numbers import drawn
 from causalfairness.plots.theme import LIGHT, Theme
 
 Array = NDArray[np.float64]
@@ -75,20 +75,15 @@ def calibration(
     note = words if caption else _note(metrics, by, curves)
     columns = min(len(curves), max(PANELS))
     rows = ceil(len(curves) / columns)
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + PANELS[columns] * rows + more)
-    clean(ax, theme, lines="y")
-    ax.set_xticks([])
-    ax.set_yticks([])
+    height = MARGIN + PANELS[columns] * rows
+    ax = empty_picture(ax, theme, size=(WIDTH, height), lines="none", note=note)
     for panel, curve in zip(_panels(ax, curves, columns, theme), curves, strict=True):
         if curve is not curves[0]:
             _draw_reference(panel, curves[0], theme)
         _draw(panel, curve, metrics.smallest, theme)
-    width = points_across(ax)[0]
     what = f"share of {metrics.about['base_rate']}, by mean {metrics.about['mean_score']}"
-    title = fit(what, theme, width=width)
-    ax.set_title(title, loc="left", pad=10, **written(theme, color=theme.muted))
-    footnote(ax, note, theme, width=width, below=2 * theme.size)
+    measured(ax, what, theme)
+    footnote(ax, note, theme, width=points_across(ax)[0], below=2 * theme.size)
     remember(ax, title="Calibration within groups", caption=words)
     return ax
 
@@ -271,11 +266,10 @@ def _set_range(
     room = 0.06 * ((high - low) or 1.0)
     panel.set_xlim(low - room, high + room)
     panel.set_ylim(-0.04, 1.04)
-    style = written(theme, color=theme.muted, size=SMALL * theme.size)
-    shares = [0.0, 0.5, 1.0]
-    panel.set_yticks(shares, [f"{100 * share:g}%" if left else "" for share in shares], **style)
-    ticks = [0.0, 0.5, 1.0] if curves[0].is_chance else round_ticks(low, high, 3)
-    panel.set_xticks(ticks, [drawn(f"{tick:,g}") if bottom else "" for tick in ticks], **style)
+    halves = [0.0, 0.5, 1.0]
+    write_numbers(panel, "y", halves, lambda share: f"{100 * share:g}%" if left else "", theme)
+    ticks = halves if curves[0].is_chance else round_ticks(low, high, 3)
+    write_numbers(panel, "x", ticks, lambda tick: f"{tick:,g}" if bottom else "", theme)
 
 
 def _draw(panel: Axes, curve: _Curve, smallest: int, theme: Theme) -> None:
@@ -287,15 +281,5 @@ def _draw(panel: Axes, curve: _Curve, smallest: int, theme: Theme) -> None:
         chosen = (curve.effective[known] < smallest) == few
         if not chosen.any():
             continue  # nothing, drawn outside of its panel, would take up room at the corner
-        panel.plot(
-            score[chosen],
-            observed[chosen],
-            linestyle="",
-            marker="o",
-            markersize=0.5 * theme.size,
-            markeredgewidth=1.2,
-            markeredgecolor=theme.ink,
-            markerfacecolor=theme.background if few else theme.ink,
-            clip_on=False,
-            zorder=3,
-        )
+        look: Any = {"markersize": 0.5 * theme.size, "clip_on": False}
+        draw_dots(panel, score[chosen], observed[chosen], theme.ink, theme, hollow=few, **look)

@@ -7,7 +7,6 @@ shaded side of the dashed line is below four fifths of the highest rate: a scree
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -21,14 +20,14 @@ from causalfairness.plots.canvas import (
     INCH,
     LINE,
     SMALL,
-    axes_or_new,
-    clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
     makes_room,
     points_across,
     remember,
     round_ticks,
+    write_numbers,
 )
 from causalfairness.plots.captions import brief, percentage
 from causalfairness.plots.groups import (
@@ -41,14 +40,15 @@ from causalfairness.plots.groups import (
 )
 from causalfairness.plots.lettering import ELLIPSIS, SLACK, fit, width_of, written
 from causalfairness.plots.numbers import Unit, drawn
+from causalfairness.plots.parts import Line, lines_of
 from causalfairness.plots.theme import LIGHT, Theme
 
+Lines = Sequence[Line[GroupRow]]
 WIDTH = 6.4  # inches
 ROW, MARGIN = 0.3, 1.0  # inches
 NAMES = 0.4  # of the width of the picture, at most, for the names
 SMALLEST = 4.0  # points
 ABOVE = 1.1  # rows above the first one, for headings of columns
-APART = 0.4  # rows between two ways of dividing people
 TIGHT = 0.82  # of the size of text, for names on two lines
 HALF = 0.36  # of the size of text: half the height of a digit
 ABSENT = "\N{EN DASH}"
@@ -82,9 +82,8 @@ def rates(
     last = lines[-1].at
     words = rates_caption(metrics, metric=metric, by=by)
     note = words if caption else _note(metrics, shown)
-    more = footnote_height(note, theme, width=0.94 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + ROW * (last + ABOVE) + more)
-    clean(ax, theme, lines="x")
+    height = MARGIN + ROW * (last + ABOVE)
+    ax = empty_picture(ax, theme, size=(WIDTH, height), lines="x", note=note, across=0.94)
     across, high = points_across(ax)
     size = max(SMALLEST, min(theme.size, high / (last + ABOVE + 1) / LINE))
     unit = unit_of_divisions(shown)
@@ -160,27 +159,12 @@ def _below(each: Division) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A group under its name, or the attribute that divides people."""
-
-    name: str
-    at: float
-    row: GroupRow | None = None
-
-
-def _lines(shown: Sequence[Division]) -> list[_Line]:
-    lines: list[_Line] = []
-    at = 0.0
-    for each in shown:
-        if len(shown) > 1:
-            at += APART if lines else 0.0
-            lines.append(_Line(each.attribute, at))
-            at += 1
-        for row in each.rows:
-            lines.append(_Line(row.name, at, row))
-            at += 1
-    return lines
+def _lines(shown: Sequence[Division]) -> list[Line[GroupRow]]:
+    """Groups in order; where people are divided in several ways, under their attribute."""
+    return lines_of(
+        (each.attribute if len(shown) > 1 else "", [(row.name, row) for row in each.rows])
+        for each in shown
+    )
 
 
 def _note(metrics: GroupMetrics, shown: Sequence[Division]) -> str:
@@ -202,12 +186,10 @@ def _set_range(ax: Axes, shown: Sequence[Division], last: float, unit: Unit, the
     start = low - room
     ax.set_xlim(start, high + room)
     ax.set_ylim(last + 0.7, -ABOVE)
-    ticks = round_ticks(start, high + room)
-    labels = [drawn(unit.tick(tick)) for tick in ticks]
-    ax.set_xticks(ticks, labels, **written(theme, color=theme.muted, size=SMALL * theme.size))
+    write_numbers(ax, "x", round_ticks(start, high + room), unit.tick, theme)
 
 
-def _shade(ax: Axes, shown: Sequence[Division], lines: Sequence[_Line], theme: Theme) -> None:
+def _shade(ax: Axes, shown: Sequence[Division], lines: Lines, theme: Theme) -> None:
     """Below four fifths of the highest rate, for each way of dividing people by itself."""
     start = ax.get_xlim()[0]
     place = {id(line.row): line.at for line in lines if line.row is not None}
@@ -242,23 +224,11 @@ def _draw(ax: Axes, at: float, row: GroupRow, size: float, theme: Theme) -> None
     low, high = max(row.interval.low, start), min(row.interval.high, end)
     line: Any = {"color": theme.ink, "linewidth": 2.0, "linestyle": "-", "marker": ""}
     ax.plot((low, high), (at, at), solid_capstyle="butt", **line)
-    ax.plot(
-        [row.value],
-        [at],
-        linestyle="",
-        marker="o",
-        markersize=0.72 * size,
-        markeredgewidth=1.6,
-        markeredgecolor=theme.ink,
-        markerfacecolor=theme.background if row.is_small else theme.ink,
-        clip_on=False,
-        zorder=3,
-    )
+    look: Any = {"markersize": 0.72 * size, "markeredgewidth": 1.6, "clip_on": False}
+    draw_dots(ax, [row.value], [at], theme.ink, theme, hollow=row.is_small, **look)
 
 
-def _write(
-    ax: Axes, lines: Sequence[_Line], unit: Unit, level: float, size: float, theme: Theme
-) -> float:
+def _write(ax: Axes, lines: Lines, unit: Unit, level: float, size: float, theme: Theme) -> float:
     """Values, intervals and people to the right, under headings; returns how far they reach."""
     rows = [(line.at, line.row) for line in lines if line.row is not None]
     small = SMALL * size
@@ -296,7 +266,7 @@ def _between(row: GroupRow, unit: Unit) -> str:
     return NOBODY if row.value is None else drawn(interval_text(row, unit).replace("%", ""))
 
 
-def _name(ax: Axes, lines: Sequence[_Line], size: float, width: float, theme: Theme) -> float:
+def _name(ax: Axes, lines: Lines, size: float, width: float, theme: Theme) -> float:
     """Names to the left, long ones on two lines where rows allow; returns how far they reach."""
     names = [_fitted(ax, line, size, width, theme) for line in lines]
     texts = [text for text, _ in names]
@@ -310,7 +280,9 @@ def _name(ax: Axes, lines: Sequence[_Line], size: float, width: float, theme: Th
     return reach / SLACK
 
 
-def _fitted(ax: Axes, line: _Line, size: float, width: float, theme: Theme) -> tuple[str, float]:
+def _fitted(
+    ax: Axes, line: Line[GroupRow], size: float, width: float, theme: Theme
+) -> tuple[str, float]:
     """A name as it is written, and in which size."""
     bold = line.row is None
     text = fit(line.name, theme, width=width, size=size, bold=bold)

@@ -7,7 +7,6 @@ Where many questions were asked at once, the table's intervals hold together, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -15,30 +14,26 @@ from matplotlib.axes import Axes
 
 from causalfairness.effects import EffectTable
 from causalfairness.plots.canvas import (
-    INCH,
     LINE,
     SMALL,
-    axes_or_new,
-    clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
     makes_room,
     points_across,
     remember,
-    round_ticks,
+    set_scale,
 )
 from causalfairness.plots.captions import forest_caption, percentage
 from causalfairness.plots.lettering import SLACK, fit, width_of, written
 from causalfairness.plots.numbers import Unit, drawn
-from causalfairness.plots.parts import path_in
-from causalfairness.plots.rows import Names, Row, rows_of
+from causalfairness.plots.parts import Line, Names, Row, lines_of, path_in, rows_of
 from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH = 6.4  # inches
 ROW, MARGIN = 0.3, 0.8  # inches
 NAMES = 0.4  # of the width of the picture, at most, for the names
 SMALLEST = 4.0  # points
-APART = 0.4  # rows between two groups of rows
 HALF = 0.36  # of the size of text: half the height of a digit
 
 
@@ -69,9 +64,8 @@ def forest(
     lines = _lines(rows, grouped=names is None)
     words = forest_caption(table, names=names, percent=percent)
     note = words if caption else _note(table, percent)
-    more = footnote_height(note, theme, width=0.94 * WIDTH * INCH) if caption else 0.0
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + ROW * (lines[-1].at + 1) + more)
-    clean(ax, theme, lines="x")
+    height, below = MARGIN + ROW * (lines[-1].at + 1), words if caption else ""
+    ax = empty_picture(ax, theme, size=(WIDTH, height), lines="x", note=below, across=0.94)
     across, high = points_across(ax)
     size = max(SMALLEST, min(theme.size, high / (lines[-1].at + 1) / LINE))
     unit = Unit.of([row.effect.value for row in rows], percent=percent)
@@ -87,30 +81,15 @@ def forest(
     return ax
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A row under its name, or the heading of a group of rows."""
-
-    name: str
-    at: float
-    row: Row | None = None
-
-
-def _lines(rows: Sequence[Row], *, grouped: bool) -> list[_Line]:
-    """Rows in order, one below the other; those of one group under its heading."""
-    lines: list[_Line] = []
-    at = 0.0
+def _lines(rows: Sequence[Row], *, grouped: bool) -> list[Line[Row]]:
+    """Rows in order; those of one group under its heading."""
+    groups = []
     for group, members in groupby(rows, key=lambda row: _group(row.name) if grouped else ""):
         found = list(members)
-        headed = bool(group) and len(found) > 1
-        if headed:
-            at += APART if lines else 0.0
-            lines.append(_Line(group, at))
-            at += 1
-        for row in found:
-            lines.append(_Line(row.name[len(group) + 2 :] if headed else row.name, at, row))
-            at += 1
-    return lines
+        heading = group if len(found) > 1 else ""
+        begin = len(heading) + 2 if heading else 0
+        groups.append((heading, [(row.name[begin:], row) for row in found]))
+    return lines_of(groups)
 
 
 def _group(name: str) -> str:
@@ -126,34 +105,20 @@ def _note(table: EffectTable, percent: bool) -> str:
 
 def _set_range(ax: Axes, rows: Sequence[Row], last: float, unit: Unit, theme: Theme) -> None:
     ends = [0.0, *(end for row in rows for end in row.interval)]
-    low, high = min(ends), max(ends)
-    room = 0.06 * ((high - low) or 1.0)
-    ax.set_xlim(low - room, high + room)
+    set_scale(ax, "x", ends, unit.step, theme)
     ax.set_ylim(last + 0.6, -0.6)
     ax.axvline(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
-    ticks = round_ticks(low - room, high + room)
-    labels = [drawn(unit.tick(tick).rstrip("%")) for tick in ticks]
-    ax.set_xticks(ticks, labels, **written(theme, color=theme.muted, size=SMALL * theme.size))
 
 
 def _draw(ax: Axes, at: float, row: Row, size: float, theme: Theme) -> None:
     low, high = row.interval
     color = theme.color(path_in(row.effect.name))
     ax.plot((low, high), (at, at), color=color, linewidth=2.0, solid_capstyle="butt", linestyle="-")
-    ax.plot(
-        [row.effect.value],
-        [at],
-        linestyle="",
-        marker="o",
-        markersize=0.72 * size,
-        markeredgewidth=1.6,
-        markeredgecolor=color,
-        markerfacecolor=theme.background if low <= 0 <= high else color,
-        zorder=3,
-    )
+    look: Any = {"markersize": 0.72 * size, "markeredgewidth": 1.6}
+    draw_dots(ax, [row.effect.value], [at], color, theme, hollow=low <= 0 <= high, **look)
 
 
-def _write(ax: Axes, lines: Sequence[_Line], unit: Unit, size: float, theme: Theme) -> float:
+def _write(ax: Axes, lines: Sequence[Line[Row]], unit: Unit, size: float, theme: Theme) -> float:
     """Values to the right, with intervals in smaller letters; returns how far they reach."""
     rows = [(line.at, line.row) for line in lines if line.row is not None]
     values = [drawn(unit.change(row.effect.value)) for _, row in rows]
@@ -171,7 +136,7 @@ def _write(ax: Axes, lines: Sequence[_Line], unit: Unit, size: float, theme: The
     return column + size + reach
 
 
-def _name(ax: Axes, lines: Sequence[_Line], size: float, width: float, theme: Theme) -> float:
+def _name(ax: Axes, lines: Sequence[Line[Row]], size: float, width: float, theme: Theme) -> float:
     """Names to the left; returns how far they reach."""
     bold = [line.row is None for line in lines]
     labels = [

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil, log
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,20 +19,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from causalfairness.invariance import InvarianceTest
 from causalfairness.plots.canvas import (
-    INCH,
     LINE,
     SMALL,
-    axes_or_new,
     clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
+    measured,
     points_across,
     remember,
     round_ticks,
+    write_numbers,
 )
 from causalfairness.plots.captions import brief, percentage
 from causalfairness.plots.lettering import fit, written
-from causalfairness.plots.numbers import drawn
 from causalfairness.plots.theme import LIGHT, Theme
 
 Array = NDArray[np.float64]
@@ -70,11 +71,7 @@ def invariance(
     note = words if caption else f"Dots: models; filled: p at most {_level(max(levels))} (dashed)."
     columns = min(len(found), ACROSS)
     rows = ceil(len(found) / columns)
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + PANEL * rows + more)
-    clean(ax, theme, lines="y")
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax = empty_picture(ax, theme, size=(WIDTH, MARGIN + PANEL * rows), lines="none", note=note)
     lowest = min(float(test.log_p_value.min()) for test in found.values())
     for nth, (name, test) in enumerate(found.items()):
         panel = _panel(ax, nth, rows, columns, name, theme)
@@ -82,12 +79,8 @@ def invariance(
         if nth + columns < len(found):
             panel.set_xticklabels([])
         _draw(panel, test, agreed, theme)
-    width = points_across(ax)[0]
-    title = fit(
-        "p-value, by how often predictions agree with those in another group", theme, width=width
-    )
-    ax.set_title(title, loc="left", pad=10, **written(theme, color=theme.muted))
-    footnote(ax, note, theme, width=width, below=2 * theme.size)
+    measured(ax, "p-value, by how often predictions agree with those in another group", theme)
+    footnote(ax, note, theme, width=points_across(ax)[0], below=2 * theme.size)
     remember(ax, title="Tests of invariance against agreement", caption=words)
     return ax
 
@@ -165,14 +158,12 @@ def _set_range(panel: Axes, agreed: Array, lowest: float, theme: Theme, *, left:
     low = min(float(agreed.min()), 0.98)
     room = 0.06 * (1 - low)
     panel.set_xlim(low - room, 1 + room)
-    style = written(theme, color=theme.muted, size=SMALL * theme.size)
     shown = [p for p in MARKED if log(p) >= 1.1 * min(lowest, log(0.01))]
     shown = shown if len(shown) < 6 else [p for p in shown if p != MARKED[2]]
-    words = [drawn(f"{p:g}") if left else "" for p in shown]
-    panel.set_yticks([log(p) for p in shown], words, **style)
+    values = {log(p): f"{p:g}" if left else "" for p in shown}
+    write_numbers(panel, "y", list(values), values.__getitem__, theme)
     panel.minorticks_off()
-    ticks = round_ticks(low, 1.0, 4)
-    panel.set_xticks(ticks, [drawn(f"{tick:g}") for tick in ticks], **style)
+    write_numbers(panel, "x", round_ticks(low, 1.0, 4), lambda tick: f"{tick:g}", theme)
 
 
 def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> None:
@@ -182,18 +173,9 @@ def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> Non
         chosen = _below(test) == below
         if not chosen.any():
             continue  # nothing, drawn outside of its panel, would take up room at the corner
-        panel.plot(
-            agreed[chosen],
-            test.log_p_value[chosen],
-            linestyle="",
-            marker="o",
-            markersize=0.4 * theme.size,
-            markeredgewidth=0.9,
-            markeredgecolor=theme.indirect,
-            markerfacecolor=theme.indirect if below else theme.background,
-            clip_on=False,
-            zorder=3,
-        )
+        look: Any = {"markersize": 0.4 * theme.size, "markeredgewidth": 0.9, "clip_on": False}
+        at, up = agreed[chosen], test.log_p_value[chosen]
+        draw_dots(panel, at, up, theme.indirect, theme, hollow=not below, **look)
 
 
 def _root(values: Array) -> Array:

@@ -14,20 +14,18 @@ from matplotlib.axes import Axes
 
 from causalfairness.parity import NecessityReport, PathVerdict
 from causalfairness.plots.canvas import (
-    INCH,
     LINE,
-    SMALL,
-    axes_or_new,
-    clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
+    legend_above,
     points_across,
     remember,
-    round_ticks,
+    set_scale,
 )
 from causalfairness.plots.captions import necessity_caption, percentage
 from causalfairness.plots.lettering import fit, width_of, written
-from causalfairness.plots.numbers import Unit, drawn
+from causalfairness.plots.numbers import Unit
 from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH, MARGIN, ROW = 6.4, 1.0, 0.62  # inches
@@ -60,9 +58,8 @@ def necessity(
     unit = Unit.of([effect.value for path in found for effect in path.effects], percent=points)
     words = necessity_caption(found)
     note = words if caption else _note(found, unit)
-    more = footnote_height(note, theme, width=0.9 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + ROW * len(found) + more)
-    clean(ax, theme, lines="x")
+    height = MARGIN + ROW * len(found)
+    ax = empty_picture(ax, theme, size=(WIDTH, height), lines="x", note=note, across=0.9)
     _set_range(ax, found, unit, theme)
     for at, path in enumerate(found):
         _draw(ax, at, path, found, theme)
@@ -93,14 +90,9 @@ def _set_range(ax: Axes, found: NecessityReport, unit: Unit, theme: Theme) -> No
             goal + found.margin,
             *(goal + end for end in path.difference.interval(found.level)),
         ]
-    low, high = min(ends), max(ends)
-    room = 0.06 * ((high - low) or 1.0)
-    ax.set_xlim(low - room, high + room)
+    set_scale(ax, "x", ends, unit.step, theme)
     ax.set_ylim(len(found) - 0.4, -0.6)
     ax.axvline(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
-    ticks = round_ticks(low - room, high + room)
-    labels = [drawn(unit.tick(tick).rstrip("%")) for tick in ticks]
-    ax.set_xticks(ticks, labels, **written(theme, color=theme.muted, size=SMALL * theme.size))
 
 
 def _required(path: PathVerdict) -> float:
@@ -116,23 +108,14 @@ def _draw(ax: Axes, at: int, path: PathVerdict, found: NecessityReport, theme: T
     low, high = path.difference.interval(found.level)
     place = (at + LIFT, at + LIFT)
     ax.plot((goal + low, goal + high), place, color=color, linewidth=2.0, linestyle="-")
-    for value, lift, marker, filled in (
-        (path.outcome.value, -LIFT, "s", False),
-        (path.prediction.value, LIFT, "o", True),
-    ):
-        ax.plot([value], [at + lift], **_mark(marker, color, filled, theme))
+    _mark(ax, [path.outcome.value], [at - LIFT], color, theme, is_outcome=True)
+    _mark(ax, [path.prediction.value], [at + LIFT], color, theme, is_outcome=False)
 
 
-def _mark(marker: str, color: str, filled: bool, theme: Theme) -> Any:
-    return {
-        "linestyle": "",
-        "marker": marker,
-        "markersize": 0.68 * theme.size,
-        "markeredgewidth": 1.6,
-        "markeredgecolor": color,
-        "markerfacecolor": color if filled else theme.background,
-        "zorder": 3,
-    }
+def _mark(ax: Axes, across: Any, up: Any, color: str, theme: Theme, *, is_outcome: bool) -> Any:
+    """A hollow square for the outcome, a dot for the prediction."""
+    look: Any = {"marker": "s" if is_outcome else "o", "markersize": 0.68 * theme.size}
+    return draw_dots(ax, across, up, color, theme, hollow=is_outcome, markeredgewidth=1.6, **look)
 
 
 def _write(ax: Axes, at: int, path: PathVerdict, theme: Theme) -> None:
@@ -162,22 +145,6 @@ def _name(ax: Axes, found: NecessityReport, theme: Theme) -> float:
 
 
 def _legend(ax: Axes, theme: Theme) -> None:
-    handles = [
-        ax.plot([], [], **_mark(marker, theme.muted, filled, theme))[0]
-        for marker, filled in (("s", False), ("o", True))
-    ]
-    legend = ax.legend(
-        handles,
-        ["effect on the outcome", "effect on the prediction"],
-        ncols=2,
-        loc="lower left",
-        bbox_to_anchor=(0, 1.01),
-        borderaxespad=0,
-        borderpad=0.3,
-        handlelength=1.0,
-        columnspacing=1.6,
-        frameon=False,
-        fontsize=theme.size,
-    )
-    for text in legend.get_texts():
-        text.update(written(theme))
+    handles = [_mark(ax, [], [], theme.muted, theme, is_outcome=each) for each in (True, False)]
+    names = ["effect on the outcome", "effect on the prediction"]
+    legend_above(ax, handles, names, theme, ncols=2, handlelength=1.0)

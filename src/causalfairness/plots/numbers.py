@@ -53,6 +53,10 @@ class Unit:
         """How is a round number on an axis written?"""
         return f"{100 * value:g}%" if self.percent else f"{value:,g}"
 
+    def step(self, value: float) -> str:
+        """How is a round number on an axis of changes written? Without the sign of percent."""
+        return self.tick(value).rstrip("%")
+
     def change(self, value: float) -> str:
         """How is a change written? Signed; exactly nothing is 0."""
         if value == 0:

@@ -19,6 +19,7 @@ from causalfairness.plots.canvas import (
     SMALL,
     axes_or_new,
     clean,
+    draw_dots,
     footnote,
     footnote_height,
     heading,
@@ -166,17 +167,9 @@ def _draw_lane(ax: Axes, placed: _Placed, dot: float, theme: Theme) -> None:
         ax.plot((at, at), ends, color=theme.ink, linewidth=1.1, linestyle=(0, (3, 2)), zorder=2)
     for declined in (True, False):
         marks = [mark for mark in placed.lane.marks if mark.declined is declined]
-        ax.plot(
-            [mark.across for mark in marks],
-            [placed.floor - STEP * mark.level for mark in marks],
-            linestyle="",
-            marker="o",
-            markersize=dot,
-            markeredgewidth=1.2,
-            markeredgecolor=color,
-            markerfacecolor=color if declined else theme.background,
-            zorder=3,
-        )
+        across = [mark.across for mark in marks]
+        up = [placed.floor - STEP * mark.level for mark in marks]
+        draw_dots(ax, across, up, color, theme, hollow=not declined, markersize=dot)
 
 
 def _name(ax: Axes, blocks: Sequence[_Block], width: float, size: float, theme: Theme) -> float:

@@ -9,7 +9,7 @@ it is the sum of where these are known, and the drift of scores within bins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,19 +18,18 @@ from numpy.typing import NDArray
 from causalfairness.effects.table import decimals
 from causalfairness.parity import BinnedGap, PredictiveParity
 from causalfairness.plots.canvas import (
-    INCH,
     SMALL,
-    axes_or_new,
     clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
+    measured,
     points_across,
     remember,
-    round_ticks,
+    set_scale,
 )
 from causalfairness.plots.captions import brief, percentage
 from causalfairness.plots.lettering import fit, width_of, written
-from causalfairness.plots.numbers import drawn
 from causalfairness.plots.theme import LIGHT, Theme
 
 Array = NDArray[np.float64]
@@ -66,11 +65,7 @@ def predictive_parity(
     """
     words = predictive_parity_caption(found, level=level)
     note = words if caption else _note(found, level)
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
-    clean(ax, theme, lines="y")
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="none", note=note)
     width = points_across(ax)[0]
     upper = ax.inset_axes((0, 1 - UPPER, 1, UPPER))
     lower = ax.inset_axes((0, 0, 1, 1 - UPPER - BETWEEN))
@@ -78,9 +73,7 @@ def predictive_parity(
     _draw_gaps(lower, found, level, theme)
     _key(upper, list(_groups(found, theme)), width, theme)
     _key(lower, list(_terms(found, theme)), width, theme)
-    title = fit(f"mean {found.what}, by {found.score}", theme, width=width)
-    pad = 14 + 1.3 * theme.size
-    ax.set_title(title, loc="left", pad=pad, **written(theme, color=theme.muted))
+    measured(ax, f"mean {found.what}, by {found.score}", theme, pad=14 + 1.3 * theme.size)
     footnote(ax, note, theme, width=width, below=2 * theme.size)
     remember(ax, title=f"Outcomes at equal {found.score}", caption=words)
     return ax
@@ -207,30 +200,13 @@ def _draw_gaps(panel: Axes, found: PredictiveParity, level: float, theme: Theme)
 
 
 def _dots(panel: Axes, at: Array, values: Array, color: str, theme: Theme, *, hollow: bool) -> None:
-    panel.plot(
-        at,
-        values,
-        linestyle="",
-        marker="o",
-        markersize=0.45 * theme.size,
-        markeredgewidth=1.1,
-        markeredgecolor=color,
-        markerfacecolor=theme.background if hollow else color,
-        zorder=4,
-    )
+    look: Any = {"markersize": 0.45 * theme.size, "markeredgewidth": 1.1, "zorder": 4}
+    draw_dots(panel, at, values, color, theme, hollow=hollow, **look)
 
 
 def _set_range(panel: Axes, scores: Array, reached: Array, theme: Theme) -> None:
-    style = written(theme, color=theme.muted, size=SMALL * theme.size)
-    for values, limit, tick in (
-        (scores, panel.set_xlim, panel.set_xticks),
-        (reached, panel.set_ylim, panel.set_yticks),
-    ):
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        room = 0.06 * ((high - low) or 1.0)
-        limit(low - room, high + room)
-        ticks = round_ticks(low - room, high + room)
-        tick(ticks, [drawn(f"{each:,g}") for each in ticks], **style)
+    set_scale(panel, "x", scores[~np.isnan(scores)], "{:,g}".format, theme)
+    set_scale(panel, "y", reached[~np.isnan(reached)], "{:,g}".format, theme)
 
 
 def _key(panel: Axes, entries: Sequence[_Entry], width: float, theme: Theme) -> None:

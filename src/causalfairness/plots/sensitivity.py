@@ -18,18 +18,18 @@ from matplotlib.axes import Axes
 
 from causalfairness.errors import SensitivityError
 from causalfairness.plots.canvas import (
-    INCH,
     LINE,
     SMALL,
-    axes_or_new,
-    clean,
+    draw_dots,
+    empty_picture,
     footnote,
-    footnote_height,
+    measured,
     name_across,
     patch_behind,
     points_across,
     remember,
     round_ticks,
+    write_numbers,
 )
 from causalfairness.plots.captions import LISTED, brief, percentage
 from causalfairness.plots.lettering import fit, written
@@ -74,17 +74,14 @@ def sensitivity(
     unit = Unit.of([found.distance, found.bound()], percent=percent)
     words = sensitivity_caption(found, benchmarks=benchmarks, stage=stage, percent=percent)
     note = words if caption else _note(found, stage, bool(benchmarks), unit)
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
-    clean(ax, theme, lines="y")
+    ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=note)
     reach = _reach(found, benchmarks, stage)
     _set_range(ax, reach, theme)
     _draw_bounds(ax, found, stage, reach, unit, theme)
     _draw_margins(ax, found, stage, reach, theme)
     _mark(ax, [_Mark.of(each, stage) for each in benchmarks], theme)
     across = points_across(ax)[0]
-    title = fit("share of the weights, group share", theme, width=across)
-    ax.set_title(title, loc="left", pad=10, **written(theme, color=theme.muted))
+    measured(ax, "share of the weights, group share", theme)
     name_across(ax, fit("share of the residual, outcome share", theme, width=across), theme)
     footnote(ax, note, theme, width=across, below=LINE * theme.size)
     remember(ax, title=f"Sensitivity to hidden confounding: {brief(found.name)}", caption=words)
@@ -174,12 +171,10 @@ def _reach(
 
 
 def _set_range(ax: Axes, reach: float, theme: Theme) -> None:
-    style = written(theme, color=theme.muted, size=SMALL * theme.size)
-    ticks = round_ticks(0.0, reach)
     ax.set_xlim(0, reach)
     ax.set_ylim(0, reach)
-    ax.set_xticks(ticks, [f"{100 * tick:g}%" for tick in ticks], **style)
-    ax.set_yticks(ticks, [f"{100 * tick:g}%" for tick in ticks], **style)
+    for which in ("x", "y"):
+        write_numbers(ax, which, round_ticks(0.0, reach), lambda tick: f"{100 * tick:g}%", theme)
     ax.plot((0, reach), (0, reach), color=theme.faint, linewidth=1.0, linestyle="-", zorder=1.2)
 
 
@@ -215,17 +210,8 @@ def _draw_margins(
     for distance, share, dash in lines:
         if 0 < share < reach:
             _line(ax, distance / found.scale(stage), reach, color=color, width=2.0, dash=dash)
-            ax.plot(
-                [share],
-                [share],
-                linestyle="",
-                marker="o",
-                markersize=MARK * theme.size,
-                markeredgewidth=1.2,
-                markeredgecolor=theme.background,
-                markerfacecolor=color,
-                zorder=4,
-            )
+            look: Any = {"markersize": MARK * theme.size, "markeredgecolor": theme.background}
+            draw_dots(ax, [share], [share], color, theme, zorder=4, **look)
 
 
 def _line(

@@ -14,12 +14,9 @@ from matplotlib.axes import Axes
 from causalfairness.effects import Decomposition, Effect
 from causalfairness.inference import Interval
 from causalfairness.plots.canvas import (
-    INCH,
     SMALL,
-    axes_or_new,
-    clean,
+    empty_picture,
     footnote,
-    footnote_height,
     heading,
     headline,
     patch_behind,
@@ -27,6 +24,7 @@ from causalfairness.plots.canvas import (
     remember,
     round_ticks,
     thin_line,
+    write_numbers,
 )
 from causalfairness.plots.captions import percentage, unit_of, waterfall_caption
 from causalfairness.plots.lettering import fit, written
@@ -67,20 +65,19 @@ def waterfall(
     unit = unit_of([found], percent)
     words = waterfall_caption(found, level=level, percent=unit.percent)
     note = words if caption else f"In brackets and as thin lines: {percentage(level)} intervals."
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH) if caption else 0.0
-    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
-    clean(ax, theme, lines="y")
+    below = words if caption else ""
+    ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=below)
     columns = _columns(found, level)
     _set_range(ax, columns, unit, theme)
     _connect(ax, columns, theme)
     for at, column in enumerate(columns):
         _draw(ax, at, column, unit, theme)
-    below = _name(ax, columns, theme)
+    depth = _name(ax, columns, theme)
     low, high = map(unit.change, found.total.interval(level))
     gap = f"Gap {unit.spoken(found.total.value)} ({low} to {high})"
     headline(ax, drawn(gap), theme)
     heading(ax, fit(f"mean {found.what}", theme, width=points_across(ax)[0]), theme)
-    footnote(ax, note, theme, width=points_across(ax)[0], below=below)
+    footnote(ax, note, theme, width=points_across(ax)[0], below=depth)
     title = f"{found.what}: from {found.reference} to {found.comparison}"
     remember(ax, title=title, caption=words)
     return ax
@@ -138,9 +135,7 @@ def _set_range(ax: Axes, columns: list[_Column], unit: Unit, theme: Theme) -> No
     room = ROOM * span / points
     ax.set_ylim(low - room, high + room)
     ax.set_xlim(-0.5, len(columns) - 0.5)
-    ticks = round_ticks(low - room, high + room)
-    labels = [drawn(unit.tick(tick)) for tick in ticks]
-    ax.set_yticks(ticks, labels, **written(theme, color=theme.muted, size=SMALL * theme.size))
+    write_numbers(ax, "y", round_ticks(low - room, high + room), unit.tick, theme)
 
 
 def _connect(ax: Axes, columns: list[_Column], theme: Theme) -> None:

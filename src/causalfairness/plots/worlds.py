@@ -12,12 +12,9 @@ from matplotlib.axes import Axes
 
 from causalfairness.individuals import CounterfactualFairness, GroupShift
 from causalfairness.plots.canvas import (
-    INCH,
     SMALL,
-    axes_or_new,
-    clean,
+    empty_picture,
     footnote,
-    footnote_height,
     heading,
     points_across,
     remember,
@@ -57,9 +54,7 @@ def two_worlds(
     of_group, spread = found[group], found.densities(group)
     words = two_worlds_caption(found, group)
     note = words if caption else _note(of_group, found.told)
-    more = footnote_height(note, theme, width=0.9 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=HEIGHT + more)
-    clean(ax, theme, lines="x")
+    ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="x", note=note, across=0.9)
     ax.fill_between(spread.at, spread.fact, color=theme.direct, alpha=0.28, linewidth=0)
     ax.plot(spread.at, spread.fact, color=theme.direct, linewidth=1.6)
     ax.plot(spread.at, spread.otherwise, color=theme.indirect, linewidth=1.6, linestyle=(0, (5, 2)))
