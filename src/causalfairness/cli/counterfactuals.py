@@ -24,7 +24,7 @@ from causalfairness.cli.datasets import FILES
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
 from causalfairness.cli.lines import bullet, naming, width_of
-from causalfairness.cli.options import METHOD, OUTPUT, Debug, File, Seed
+from causalfairness.cli.options import Debug, File, Seed, method, output
 from causalfairness.cli.writing import STDOUT, write_frame
 from causalfairness.errors import InterventionError, UnknownNodeError
 from causalfairness.graph import CausalGraph
@@ -69,20 +69,13 @@ Do = Annotated[
 ]
 Draws = Annotated[
     int,
-    typer.Option(
-        min=1,
-        help="Draws of the noise that the data leave open: whole tables, one below the other.",
-        rich_help_panel=METHOD,
+    method(
+        "Draws of the noise that the data leave open: whole tables, one below the other.", min=1
     ),
 ]
 Out = Annotated[
     str,
-    typer.Option(
-        metavar="FILE",
-        help="Write the table to this .parquet or .csv file; - for CSV on stdout.",
-        rich_help_panel=OUTPUT,
-        show_default=False,
-    ),
+    output("Write the table to this .parquet or .csv file; - for CSV on stdout.", metavar="FILE"),
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from rich.text import Text
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
 from causalfairness.cli.options import Debug, Json
-from causalfairness.cli.writing import write_frame
+from causalfairness.cli.writing import print_answer, write_frame
 
 FILES = (".parquet", ".pq", ".csv")
 HELP = """Which data can be tried at once? Lists the bundled data sets, describes or writes one.
@@ -127,8 +126,7 @@ def _print_json(name: str | None) -> None:
     shown: Any = (
         [asdict(describe(one)) for one in available()] if name is None else asdict(describe(name))
     )
-    sys.stdout.write(json.dumps(shown, indent=2) + "\n")
-    sys.stdout.flush()
+    print_answer(json.dumps(shown, indent=2) + "\n")
 
 
 def _write(name: str, out: Path, *, all_rows: bool) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,7 @@ from rich.console import Console
 from causalfairness.cli import options as o
 from causalfairness.cli.asking import Roles, listed, model_for, open_data
 from causalfairness.cli.failing import readable
-from causalfairness.cli.writing import draw, say_written
+from causalfairness.cli.writing import draw, print_answer, say_written
 
 PAGES = (".html", ".htm", ".md", ".markdown", ".json")
 PICTURES = (".svg", ".png", ".pdf")
@@ -118,12 +117,14 @@ class Goals:
 
     def check(self) -> None:
         """Can all files be written? Better known before the work than after it."""
-        for option, paths, known in (
-            ("--report", self.reports, PAGES),
-            ("--plot", self.plots, PICTURES),
-        ):
-            for path in paths:
-                check_goal(path, known, option)
+        check_goals(self.reports, PAGES, "--report")
+        check_goals(self.plots, PICTURES, "--plot")
+
+
+def check_goals(paths: Iterable[Path], known: Sequence[str], option: str) -> None:
+    """Can all these files be written, as far as their names and folders tell?"""
+    for path in paths:
+        check_goal(path, known, option)
 
 
 def check_goal(path: Path, known: Sequence[str], option: str) -> None:
@@ -178,8 +179,7 @@ def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: 
         found, model=model, level=settings.level, source=file, seed=settings.seed, date=_today()
     )
     if goals.as_json:
-        sys.stdout.write(report.to_json(summary))
-        sys.stdout.flush()
+        print_answer(report.to_json(summary))
     else:
         print_summary(summary, Console())
     for path in goals.reports:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from causalfairness.cli import options as o
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
-from causalfairness.cli.writing import say_written
+from causalfairness.cli.writing import print_answer, say_written
 
 HELP = """What could an audit of this data look like? Proposes a commented file, and runs nothing.
 
@@ -24,11 +23,9 @@ is a confounder and which a mediator, no data can tell.
 """
 Out = Annotated[
     Path | None,
-    typer.Option(
+    o.output(
+        "Write it to this .toml file, which must not be there yet. Left out: it is printed.",
         metavar="FILE",
-        help="Write it to this .toml file, which must not be there yet. Left out: it is printed.",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
     ),
 ]
 
@@ -40,8 +37,7 @@ def init(file: o.File, out: Out = None, debug: o.Debug = False) -> None:
         from causalfairness.writing import write_whole
 
         if out is None:
-            sys.stdout.write(propose(file))
-            sys.stdout.flush()
+            print_answer(propose(file))
             return
         check_goal(out, (".toml",), "--out")
         if out.exists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,10 @@ from rich.text import Text
 
 from causalfairness.cli import options as o
 from causalfairness.cli.asking import Roles, listed, model_for, open_data
-from causalfairness.cli.decompose import PICTURES, check_goal, estimator_of
+from causalfairness.cli.decompose import PICTURES, check_goals, estimator_of
 from causalfairness.cli.failing import readable
 from causalfairness.cli.lines import bullet, naming, width_of
-from causalfairness.cli.writing import draw
+from causalfairness.cli.writing import draw, print_answer
 
 PATHS = ("direct", "indirect", "spurious")
 VERDICTS = {"violated": "bold red", "satisfied": "green", "undecided": "yellow"}
@@ -38,38 +37,27 @@ the prediction; one that is allowed must have the effect that it has on the outc
 
 Allow = Annotated[
     list[str] | None,
-    typer.Option(
+    o.role(
+        "Path that may be used: direct, indirect or spurious (repeated, or a,b). Left out: none "
+        "may.",
         metavar="PATH",
-        help="Path that may be used: direct, indirect or spurious (repeated, or a,b). Left out: "
-        "none may.",
-        rich_help_panel=o.ROLES,
-        show_default=False,
     ),
 ]
 Declare = Annotated[
     list[str] | None,
-    typer.Option(
+    o.role(
+        "Allow a path and record who declared it necessary, and why (repeatable).",
         metavar="'PATH: BY: WHY'",
-        help="Allow a path and record who declared it necessary, and why (repeatable).",
-        rich_help_panel=o.ROLES,
-        show_default=False,
     ),
 ]
 Margin = Annotated[
     float,
-    typer.Option(
-        min=0.0,
-        help="How far from what is required an effect may be; 0 can show violations only.",
-        rich_help_panel=o.METHOD,
+    o.method(
+        "How far from what is required an effect may be; 0 can show violations only.", min=0.0
     ),
 ]
-PredictionColumn = Annotated[
-    str,
-    typer.Option("--prediction", help="Column of predictions.", rich_help_panel=o.ROLES),
-]
-OutcomeColumn = Annotated[
-    str, typer.Option("--outcome", help="Outcome column.", rich_help_panel=o.ROLES)
-]
+PredictionColumn = Annotated[str, o.role("Column of predictions.", "--prediction")]
+OutcomeColumn = Annotated[str, o.role("Outcome column.", "--outcome")]
 
 
 def necessity(
@@ -113,8 +101,7 @@ def necessity(
     settings = Settings(margin, level, missing.value, seed, workers)
     with readable(debug=debug):
         roles.check(each_group=False)
-        for path in plot or ():
-            check_goal(path, PICTURES, "--plot")
+        check_goals(plot or (), PICTURES, "--plot")
         allowed = [*_paths(listed(allow, "--allow")), *map(_declaration, declare or ())]
         _check_rule(margin, level)
         method = estimator_of(estimator, empty_cells)
@@ -173,6 +160,7 @@ def _answer(
     as_json: bool,
     pictures: Sequence[Path],
 ) -> None:
+    from causalfairness import plots
     from causalfairness.parity import check_business_necessity
 
     data = open_data(file)
@@ -180,18 +168,11 @@ def _answer(
         data, model_for(data, roles), allowed=allowed, estimator=estimator, **vars(settings)
     )
     if as_json:
-        sys.stdout.write(json.dumps(report.to_dict(), indent=2) + "\n")
-        sys.stdout.flush()
+        print_answer(json.dumps(report.to_dict(), indent=2) + "\n")
     else:
         _print(report, Console(highlight=False))
     for path in pictures:
-        draw(lambda: _picture(report), path)
-
-
-def _picture(report: Any) -> Any:
-    from causalfairness import plots
-
-    return plots.necessity(report)
+        draw(lambda: plots.necessity(report), path)
 
 
 def _print(report: Any, page: Console) -> None:

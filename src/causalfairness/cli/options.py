@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -58,152 +58,76 @@ def _level(value: float) -> float:
     return value
 
 
+def role(text: str, *names: str, **more: Any) -> Any:
+    """Which option says who is compared, and which column plays which part?"""
+    return typer.Option(*names, help=text, rich_help_panel=ROLES, show_default=False, **more)
+
+
+def method(text: str, *names: str, **more: Any) -> Any:
+    """Which option says how the answer is found?"""
+    return typer.Option(*names, help=text, rich_help_panel=METHOD, **more)
+
+
+def output(text: str, *names: str, **more: Any) -> Any:
+    """Which option says where the answer goes?"""
+    return typer.Option(*names, help=text, rich_help_panel=OUTPUT, show_default=False, **more)
+
+
+def argument(name: str, text: str) -> Any:
+    """What has to be named, without an option?"""
+    return typer.Argument(metavar=name, help=text, show_default=False)
+
+
 File = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV or Parquet file, a pattern such as 'data/*.parquet', or dataset:NAME for bundled "
-        "data (see: causalfairness datasets).",
-        show_default=False,
+    argument(
+        "FILE",
+        "CSV or Parquet file, a pattern such as 'data/*.parquet', or dataset:NAME for bundled data "
+        "(see: causalfairness datasets).",
     ),
 ]
-Protected = Annotated[
-    list[str],
-    typer.Option(
-        help="Protected column; several (repeated, or a,b) are combined.",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
-]
+GivenRecord = Annotated[str, argument("RECORD", "Record of an audit.")]
+Protected = Annotated[list[str], role("Protected column; several (repeated, or a,b) are combined.")]
 Reference = Annotated[
     str,
-    typer.Option(
-        help="Group to compare with; for several protected columns one value each: White,Male.",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
+    role("Group to compare with; for several protected columns one value each: White,Male."),
 ]
-Comparison = Annotated[
-    str | None,
-    typer.Option(
-        help="Group that is compared. Left out: everyone else.",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
-]
-EachGroup = Annotated[
-    bool,
-    typer.Option(
-        "--each-group", help="Compare every group with the reference.", rich_help_panel=ROLES
-    ),
-]
+Comparison = Annotated[str | None, role("Group that is compared. Left out: everyone else.")]
+EachGroup = Annotated[bool, role("Compare every group with the reference.", "--each-group")]
 Confounders = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Columns that the protected attribute does not cause (repeated, or a,b).",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
+    role("Columns that the protected attribute does not cause (repeated, or a,b)."),
 ]
 Mediators = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Columns that the protected attribute may cause (repeated, or a,b).",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
+    list[str] | None, role("Columns that the protected attribute may cause (repeated, or a,b).")
 ]
 Graph = Annotated[
     str | None,
-    typer.Option(
-        help="Causal graph instead of roles: text such as 'a -> b; a <-> c', or a file with it.",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
+    role("Causal graph instead of roles: text such as 'a -> b; a <-> c', or a file with it."),
 ]
-Outcome = Annotated[
-    str | None, typer.Option(help="Outcome column.", rich_help_panel=ROLES, show_default=False)
-]
-OutcomeValue = Annotated[
-    str | None,
-    typer.Option(
-        help="Value of the outcome that counts as 1.", rich_help_panel=ROLES, show_default=False
-    ),
-]
-Prediction = Annotated[
-    str | None,
-    typer.Option(help="Column of predictions.", rich_help_panel=ROLES, show_default=False),
-]
+Outcome = Annotated[str | None, role("Outcome column.")]
+OutcomeValue = Annotated[str | None, role("Value of the outcome that counts as 1.")]
+Prediction = Annotated[str | None, role("Column of predictions.")]
 WhoseMean = Annotated[
-    Of | None,
-    typer.Option(
-        "--of",
-        help="Whose gap is explained. Left out: the outcome, if there is one.",
-        rich_help_panel=ROLES,
-        show_default=False,
-    ),
+    Of | None, role("Whose gap is explained. Left out: the outcome, if there is one.", "--of")
 ]
-Weights = Annotated[
-    str | None,
-    typer.Option(help="Column of row weights.", rich_help_panel=ROLES, show_default=False),
-]
-Order = Annotated[
-    Convention,
-    typer.Option("--convention", help="How the parts are separated.", rich_help_panel=METHOD),
-]
-Estimator = Annotated[
-    Method,
-    typer.Option("--estimator", help="auto chooses and says why.", rich_help_panel=METHOD),
-]
+Weights = Annotated[str | None, role("Column of row weights.")]
+Order = Annotated[Convention, method("How the parts are separated.", "--convention")]
+Estimator = Annotated[Method, method("auto chooses and says why.", "--estimator")]
 Cells = Annotated[
     EmptyCells | None,
-    typer.Option(
+    method(
+        "With --estimator strata: combinations that only one group has.",
         "--empty-cells",
-        help="With --estimator strata: combinations that only one group has.",
-        rich_help_panel=METHOD,
         show_default="refuse",
     ),
 ]
-MissingValues = Annotated[
-    Missing, typer.Option("--missing", help="Missing values.", rich_help_panel=METHOD)
-]
-Level = Annotated[
-    float, typer.Option(callback=_level, help="Level of the intervals.", rich_help_panel=METHOD)
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all chance.", rich_help_panel=METHOD)]
-Workers = Annotated[
-    int, typer.Option(min=1, help="Processes that work in parallel.", rich_help_panel=METHOD)
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print JSON, and nothing else.", rich_help_panel=OUTPUT),
-]
-Report = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Write a report: .html, .md or .json (repeatable).",
-        rich_help_panel=OUTPUT,
-        show_default=False,
-    ),
-]
-Plot = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Draw the picture: .svg, .png or .pdf (repeatable).",
-        rich_help_panel=OUTPUT,
-        show_default=False,
-    ),
-]
-Debug = Annotated[
-    bool,
-    typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT),
-]
-RecordFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--record",
-        help="Write the record to this .json file.",
-        rich_help_panel=OUTPUT,
-        show_default=False,
-    ),
-]
+MissingValues = Annotated[Missing, method("Missing values.", "--missing")]
+Level = Annotated[float, method("Level of the intervals.", callback=_level)]
+Seed = Annotated[int, method("Seed of all chance.", min=0)]
+Workers = Annotated[int, method("Processes that work in parallel.", min=1)]
+Json = Annotated[bool, output("Print JSON, and nothing else.", "--json")]
+Report = Annotated[list[Path] | None, output("Write a report: .html, .md or .json (repeatable).")]
+Plot = Annotated[list[Path] | None, output("Draw the picture: .svg, .png or .pdf (repeatable).")]
+Debug = Annotated[bool, output("Show where an error came from.", "--debug")]
+RecordFile = Annotated[Path | None, output("Write the record to this .json file.", "--record")]

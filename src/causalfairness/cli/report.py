@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from causalfairness.cli import options as o
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
@@ -29,25 +27,12 @@ record.
 Exit codes: 0 the report is written, 2 wrong use, 3 there is no record that could be shown.
 """
 
-RecordFile = Annotated[
-    str, typer.Argument(metavar="RECORD", help="Record of an audit.", show_default=False)
-]
-Html = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write an HTML page that needs nothing else.",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
-    ),
-]
-Markdown = Annotated[
-    Path | None,
-    typer.Option(help="Write Markdown.", rich_help_panel=o.OUTPUT, show_default=False),
-]
+Html = Annotated[Path | None, o.output("Write an HTML page that needs nothing else.")]
+Markdown = Annotated[Path | None, o.output("Write Markdown.")]
 
 
 def report(
-    record: RecordFile,
+    record: o.GivenRecord,
     html: Html = None,
     markdown: Markdown = None,
     debug: o.Debug = False,

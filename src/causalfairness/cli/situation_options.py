@@ -28,35 +28,21 @@ class Interval(StrEnum):
     AGRESTI_CAFFO = "agresti-caffo"
 
 
-def _role(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel=o.ROLES, show_default=False)
+def _world(text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=WORLD, show_default=False, **more)
 
 
-def _method(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel=o.METHOD)
-
-
-def _world(text: str, *names: str, metavar: str | None = None) -> Any:
-    return typer.Option(
-        *names, help=text, metavar=metavar, rich_help_panel=WORLD, show_default=False
-    )
-
-
-def _output(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel=o.OUTPUT, show_default=False)
-
-
-Comparison = Annotated[str, _role("Whose situation is tested; one value per protected column.")]
-Reference = Annotated[str | None, _role("Compared with this group. Left out: everyone else.")]
-Features = Annotated[list[str], _role("Columns that make people alike (repeated, or a,b).")]
-Decision = Annotated[str, _role("Column of decisions, with two values.")]
+Comparison = Annotated[str, o.role("Whose situation is tested; one value per protected column.")]
+Reference = Annotated[str | None, o.role("Compared with this group. Left out: everyone else.")]
+Features = Annotated[list[str], o.role("Columns that make people alike (repeated, or a,b).")]
+Decision = Annotated[str, o.role("Column of decisions, with two values.")]
 Favorable = Annotated[str, typer.Option(help="The favorable one.", rich_help_panel=o.ROLES)]
-Ids = Annotated[str | None, _role("Column that names people; left out: row positions, from 0.")]
-Sizes = Annotated[str, _method("People per group; several with commas.")]
-Tau = Annotated[float, _method("Difference of shares that is put up with.")]
-Ends = Annotated[Sided, _method("Ends of intervals hold one by one, or two together.")]
-Method = Annotated[Interval, _method("Kind of interval.")]
-Within = Annotated[float | None, _method("Compare nobody farther away than this distance.")]
+Ids = Annotated[str | None, o.role("Column that names people; left out: row positions, from 0.")]
+Sizes = Annotated[str, o.method("People per group; several with commas.")]
+Tau = Annotated[float, o.method("Difference of shares that is put up with.")]
+Ends = Annotated[Sided, o.method("Ends of intervals hold one by one, or two together.")]
+Method = Annotated[Interval, o.method("Kind of interval.")]
+Within = Annotated[float | None, o.method("Compare nobody farther away than this distance.")]
 Otherwise = Annotated[str | None, _world("File of the same rows in the other world.")]
 Graph = Annotated[str | None, _world("Causal graph, or a file with it, that makes that table.")]
 Do = Annotated[
@@ -67,9 +53,9 @@ Centers = Annotated[
     bool,
     _world("Count the person and the counterfactual too.", "--include-centers"),
 ]
-Out = Annotated[Path | None, _output("Write one row per person to this .csv or .parquet file.")]
+Out = Annotated[Path | None, o.output("Write one row per person to this .csv or .parquet file.")]
 Person = Annotated[
-    str | None, _output("Show the evidence about this person: id, or row; for the first k.")
+    str | None, o.output("Show the evidence about this person: id, or row; for the first k.")
 ]
-Report = Annotated[list[Path] | None, _output("Write that dossier: .html or .txt (repeatable).")]
-Plot = Annotated[list[Path] | None, _output("Draw that dossier: .svg, .png or .pdf (repeatable).")]
+Report = Annotated[list[Path] | None, o.output("Write that dossier: .html or .txt (repeatable).")]
+Plot = Annotated[list[Path] | None, o.output("Draw that dossier: .svg, .png or .pdf (repeatable).")]

@@ -8,7 +8,6 @@ it is counterfactual situation testing. All numbers are those of `situation_test
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,10 @@ from rich.text import Text
 from causalfairness.cli import options as o
 from causalfairness.cli import situation_options as w
 from causalfairness.cli.asking import listed, open_data, read_graph, read_group, read_value
-from causalfairness.cli.decompose import PICTURES, check_goal
-from causalfairness.cli.failing import SPELLED, readable
+from causalfairness.cli.decompose import PICTURES, check_goal, check_goals
+from causalfairness.cli.failing import readable, spelled
 from causalfairness.cli.lines import bullet, width_of
-from causalfairness.cli.writing import draw, say_written, write_frame
+from causalfairness.cli.writing import draw, print_answer, say_written, write_frame
 
 TABLES = (".csv", ".parquet", ".pq")
 TEXTS = (".html", ".htm", ".txt")
@@ -187,8 +186,7 @@ class Goals:
             ("--report", self.reports, TEXTS),
             ("--plot", self.plots, PICTURES),
         ):
-            for path in paths:
-                check_goal(path, known, option)
+            check_goals(paths, known, option)
             if paths and self.dossier is None:
                 raise typer.BadParameter("say whose, with --dossier", param_hint=option)
 
@@ -224,8 +222,7 @@ def _answer(file: str, words: Words, settings: dict[str, Any], world: World, goa
         found = situation_test(data, **asked)
     dossier = None if goals.dossier is None else found.dossier(_person(data, words, goals.dossier))
     if goals.as_json:
-        sys.stdout.write(_json(found, dossier))
-        sys.stdout.flush()
+        print_answer(_json(found, dossier))
     else:
         _print(found, dossier, Console(highlight=False))
     _write(found, dossier, goals)
@@ -301,16 +298,9 @@ def _print(found: Any, dossier: Any, page: Console) -> None:
         ("True only if", found.assumptions),
     ):
         page.print(Text(name, style="bold"), width=width)
-        page.print(*(bullet(_typed(line)) for line in said), "", sep="\n", width=width)
+        page.print(*(bullet(spelled(line)) for line in said), "", sep="\n", width=width)
     if dossier is not None:
         page.print(Text(legible_lines(str(dossier))), soft_wrap=True)
-
-
-def _typed(text: str) -> str:
-    """The library's words as they are said on the command line."""
-    for words, option in SPELLED.items():
-        text = text.replace(words, option)
-    return text
 
 
 def _write(found: Any, dossier: Any, goals: Goals) -> None:

@@ -47,6 +47,12 @@ def draw(picture: Callable[[], Any], path: Path) -> None:
     say_written(path)
 
 
+def print_answer(text: str) -> None:
+    """What is the answer? The text alone, all of it before the program ends."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def say_written(what: object) -> None:
     """What was written? Said beside the answer, not in it."""
     page = Console(stderr=True, highlight=False)
