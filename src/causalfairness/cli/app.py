@@ -13,13 +13,12 @@ from causalfairness.cli import (
     counterfactuals,
     datasets,
     decompose,
-    diff,
     imaging,
     init,
     necessity,
+    records,
     report,
     situations,
-    verify,
 )
 
 app = typer.Typer(
@@ -35,8 +34,8 @@ app = typer.Typer(
 app.command(help=init.HELP)(init.init)
 app.command(help=audit.HELP)(audit.audit)
 app.command(help=report.HELP)(report.report)
-app.command(help=verify.HELP)(verify.verify)
-app.command(help=diff.HELP)(diff.diff)
+app.command(help=records.VERIFY_HELP)(records.verify)
+app.command(help=records.DIFF_HELP)(records.diff)
 app.command(help=decompose.HELP)(decompose.decompose)
 app.command(help=necessity.HELP)(necessity.necessity)
 app.command(help=counterfactuals.HELP)(counterfactuals.counterfactuals)
