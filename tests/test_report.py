@@ -273,7 +273,7 @@ def test_no_verdict_is_given(result):
 
 
 def test_the_colors_are_those_of_the_plots():
-    css = report.html._environment().loader.get_source(report.html._environment(), "page.css")[0]
+    css = report.html.environment().loader.get_source(report.html.environment(), "page.css")[0]
     light, dark = re.findall(
         r":root:has\(#theme-(?:light|dark):checked\) \{(.*?)\n\}", css, re.DOTALL
     )[:2]

@@ -6,11 +6,12 @@ browser, which then refuses to load or run anything. Whatever comes from the dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from causalfairness.report.environment import environment as _environment
+from causalfairness.report.environment import environment
 from causalfairness.report.legible import LONGEST, legible
 from causalfairness.report.numbers import decimals_for
 from causalfairness.report.summary import Fact, Row, Sentence, Summary
@@ -27,11 +28,11 @@ def render_html(summary: Summary) -> str:
     >>> page.startswith("<!DOCTYPE html>"), "<script" in page
     (True, False)
     """
-    page = _environment().get_template("page.html")
+    page = environment().get_template("page.html")
     return page.render(
         summary=summary,
         drawings=[draw(finding.waterfall) for finding in summary.findings],
-        tables=list(_by_group(summary.table)),
+        tables=by_group(summary.table),
         track=Track.around(summary.table),
         decimals=decimals_for(summary.table),
         long_names=[name for name in _names(summary) if len(legible(name)) > LONGEST],
@@ -50,10 +51,11 @@ class Track:
     high: float
 
     @classmethod
-    def around(cls, rows: Sequence[Row]) -> Track:
-        """Which scale holds all these intervals, and zero?"""
-        ends = [end for row in rows for end in (row.low, row.high)]
-        low, high = min(0.0, *ends), max(0.0, *ends)
+    def around(cls, rows: Sequence[Row], margin: float | None = None) -> Track:
+        """Which scale holds all these intervals that have ends, zero, and the margin around it?"""
+        ends = [end for row in rows for end in (row.low, row.high) if math.isfinite(end)]
+        ends += [-margin, margin] if margin else []
+        low, high = min([0.0, *ends]), max([0.0, *ends])
         free = 0.04 * (high - low) or 1.0
         return cls(low - free, high + free)
 
@@ -62,9 +64,9 @@ class Track:
         return round(100 * (value - self.low) / (self.high - self.low), 2)
 
 
-def _by_group(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    for group, found in groupby(rows, key=lambda row: row.group):
-        yield group, list(found)
+def by_group(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Which rows are about which group?"""
+    return [(group, list(found)) for group, found in groupby(rows, key=lambda row: row.group)]
 
 
 def _names(summary: Summary) -> list[str]:

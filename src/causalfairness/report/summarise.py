@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import platform
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 
-from causalfairness.effects import Decomposition, Diagnostics, Effect, EffectTable
+from causalfairness.effects import Decomposition, Diagnostics, EffectTable
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity import GroupComparison
-from causalfairness.report.provenance import trace
 from causalfairness.report.summary import (
     SCHEMA,
     Fact,
     Finding,
     Model,
+    Provenance,
     Row,
     Sentence,
     Step,
     Summary,
 )
 
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "duckdb")
 NOTES = {
     "outside_support": "where comparable",
     "misfit": "as modeled",
@@ -77,7 +80,7 @@ def summarise(
         table=_table(result, level),
         not_compared=_not_compared(result, known),
         assumptions=_assumptions(found, known),
-        provenance=trace(found, source=source, seed=seed, date=date),
+        provenance=_trace(found, source=source, seed=seed, date=date),
     )
 
 
@@ -115,6 +118,8 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
     table = found.table(level)
     summary = found.summary(level)
     meanings = dict(zip(table.names, table.meanings, strict=True))
+    means = (found.world_means[0, 0, 0], found.world_means[1, 1, 1])
+    first, last = _rows(EffectTable(means, level=level), found.comparison)
     parts = EffectTable(
         summary.effects, tuple(meanings[name] for name in summary.names), level=level
     )
@@ -124,7 +129,9 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
         comparison=found.comparison,
         convention=found.convention,
         sentences=_sentences(found, level),
-        waterfall=_steps(found, level),
+        waterfall=walk(
+            _rows(summary, found.comparison), first, last, found.reference, found.comparison
+        ),
         parts=_rows(parts, found.comparison),
         effects=_rows(table, found.comparison),
         diagnostics=_facts(found.diagnostics, known),
@@ -135,30 +142,35 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
     )
 
 
-def _steps(found: Decomposition, level: float) -> tuple[Step, ...]:
-    """From one group's mean through the paths to the other's; then what the paths leave over."""
-    paths = [
-        part for part in found.summary(level) if part.name in ("direct", "indirect", "spurious")
-    ]
-    rest = [part for part in found.summary(level) if part.name in NOTES]
+def walk(
+    parts: Iterable[Row], first: Row, last: Row, reference: str, comparison: str
+) -> tuple[Step, ...]:
+    """Which steps lead from one group's mean to the other's, and what do the paths leave over?
+
+    >>> direct, first, last = (
+    ...     Row("F", name, value, 0.1, 0.0, 1.0, 0.0)
+    ...     for name, value in [("direct", 0.25), ("", 0.5), ("", 0.75)])
+    >>> [step.end for step in walk([direct], first, last, "M", "F")]
+    [0.5, 0.75, 0.75]
+    """
+    found = {part.name: part for part in parts}
+    rest = [part for name, part in found.items() if name in NOTES]
     note = NOTES[rest[0].name] if rest else ""
-    first, last = found.world_means[0, 0, 0], found.world_means[1, 1, 1]
-    steps = [_level("reference", found.reference, first, level, note)]
-    for part in paths:
-        steps.append(_change(part, steps[-1].end, level))
-    steps.append(_level("comparison", found.comparison, last, level, note))
-    return *steps, *(_change(part, last.value, level) for part in rest)
+    steps = [_level("reference", reference, first, note)]
+    for path in ("direct", "indirect", "spurious"):
+        if path in found:
+            steps.append(_change(found[path], steps[-1].end))
+    steps.append(_level("comparison", comparison, last, note))
+    return *steps, *(_change(part, last.value) for part in rest)
 
 
-def _level(name: str, label: str, mean: Effect, level: float, note: str) -> Step:
-    low, high = mean.interval(level)
-    return Step(name, label, "level", 0.0, mean.value, low, high, note)
+def _level(name: str, label: str, mean: Row, note: str) -> Step:
+    return Step(name, label, "level", 0.0, mean.value, mean.low, mean.high, note)
 
 
-def _change(part: Effect, start: float, level: float) -> Step:
-    low, high = part.interval(level)
-    label = part.name.replace("_", " ")
-    return Step(part.name, label, "change", start, start + part.value, start + low, start + high)
+def _change(part: Row, start: float) -> Step:
+    end, low, high = (start + size for size in (part.value, part.low, part.high))
+    return Step(part.name, part.name.replace("_", " "), "change", start, end, low, high)
 
 
 def _rows(table: EffectTable, group: str) -> tuple[Row, ...]:
@@ -243,3 +255,28 @@ def _known_names(
     groups = (name for one in found for name in (one.what, one.reference, one.comparison))
     columns = () if model is None else model.role_columns
     return tuple(dict.fromkeys((*columns, *groups)))
+
+
+def _trace(
+    found: Sequence[Decomposition], *, source: str, seed: int | None, date: str
+) -> Provenance:
+    """Data, program and settings; nothing here reads the clock."""
+    basis = found[0].total.basis
+    drawn = basis.seed.partition("/")[0]
+    return Provenance(
+        package=_version("causalfairness"),
+        python=platform.python_version(),
+        libraries={name: _version(name) for name in LIBRARIES},
+        source=source,
+        fingerprint=basis.fingerprint,
+        estimator=found[0].diagnostics.estimator,
+        seed=drawn if seed is None else str(seed),
+        date=date,
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

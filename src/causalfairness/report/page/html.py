@@ -15,14 +15,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
 
 from jinja2 import Environment
 from markupsafe import Markup
 
 from causalfairness.effects.table import format_p_value
 from causalfairness.report.environment import environment
-from causalfairness.report.html import Track
+from causalfairness.report.html import Track, by_group
 from causalfairness.report.legible import legible, shortened
 from causalfairness.report.numbers import decimals_for, written
 from causalfairness.report.page.blocks import (
@@ -30,7 +29,6 @@ from causalfairness.report.page.blocks import (
     Block,
     Dossiers,
     Folded,
-    Intervals,
     Judgments,
     Page,
     Part,
@@ -40,7 +38,6 @@ from causalfairness.report.page.blocks import (
 from causalfairness.report.page.cells import NUMBERS, TONES, long_columns, write_rows
 from causalfairness.report.page.drawings import draw_curves, draw_histogram, draw_points
 from causalfairness.report.page.pictures import own_svg, styles_of
-from causalfairness.report.summary import Row
 from causalfairness.report.waterfall import Drawing, axis_around, draw
 
 LONGEST_TEXT = 1_200  # characters of a sentence
@@ -146,8 +143,8 @@ def _environment() -> Environment:
         "drawn_waterfalls": _waterfalls,
         "own_svg": own_svg,
         "encoded": lambda data: base64.b64encode(data).decode("ascii"),
-        "by_group": _by_group,
-        "track": _track,
+        "by_group": by_group,
+        "track": lambda block: Track.around(block.rows, block.margin),
         "decimals": decimals_for,
         "signed": lambda value, places: written(value, places) if math.isfinite(value) else "",
         "p_or_nothing": lambda p: "" if p is None or math.isnan(p) else format_p_value(p),
@@ -168,19 +165,6 @@ def _waterfalls(block: Waterfalls) -> list[Drawing]:
     steps = [step for one in block.drawings for step in one.steps]
     axis = axis_around(steps) if block.shared and steps else None
     return [draw(one.steps, axis) for one in block.drawings]
-
-
-def _by_group(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    return [(group, list(found)) for group, found in groupby(rows, key=lambda row: row.group)]
-
-
-def _track(block: Intervals) -> Track:
-    """A scale that holds every interval that has ends, zero and the margin."""
-    ends = [end for row in block.rows for end in (row.low, row.high) if math.isfinite(end)]
-    margin = [-block.margin, block.margin] if block.margin else []
-    low, high = min([0.0, *ends, *margin]), max([0.0, *ends, *margin])
-    free = 0.04 * (high - low) or 1.0
-    return Track(low - free, high + free)
 
 
 def _label(text: str) -> tuple[str, str]:

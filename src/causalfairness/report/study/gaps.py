@@ -26,8 +26,7 @@ from causalfairness.report.study.rows import intervals, row_of, rows_of, unknown
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.verdicts import judgments_of, margin_of
 from causalfairness.report.study.words import bounds, opening, remarks, said_of
-from causalfairness.report.summarise import NOTES, WALKS
-from causalfairness.report.summary import Row, Step
+from causalfairness.report.summarise import WALKS, walk
 
 PATHS = ("direct", "indirect", "spurious")
 HOW = (
@@ -61,16 +60,10 @@ def waterfall(found: Told) -> Waterfall | None:
     first, last = means.get((0, 0, 0)), means.get((1, 1, 1))
     if first is None or last is None or not all(path in parts for path in PATHS):
         return None
-    rest = [row for name, row in parts.items() if name in NOTES]
-    note = NOTES[rest[0].name] if rest else ""
     reference, comparison = found["reference"].text, found["comparison"].text
-    steps = [_level("reference", reference, first, note)]
-    for path in PATHS:
-        steps.append(_change(parts[path], steps[-1].end))
-    steps.append(_level("comparison", comparison, last, note))
-    steps += [_change(row, last.value) for row in rest]
     what = found["what"].text
-    return Waterfall(what, what, reference, comparison, tuple(steps))
+    steps = walk(parts.values(), first, last, reference, comparison)
+    return Waterfall(what, what, reference, comparison, steps)
 
 
 def waterfalls(found: Sequence[Told], level: float) -> list[Block]:
@@ -190,12 +183,3 @@ def _group(told: Told, groups: dict[str, str]) -> str:
 
 def _told(mean: Told) -> tuple[object, ...]:
     return tuple(mean[key].cell for key in ("direct_path_told", "mediators_told", "among"))
-
-
-def _level(name: str, label: str, row: Row, note: str) -> Step:
-    return Step(name, label, "level", 0.0, row.value, row.low, row.high, note)
-
-
-def _change(row: Row, start: float) -> Step:
-    end, low, high = (start + size for size in (row.value, row.low, row.high))
-    return Step(row.name, row.name.replace("_", " "), "change", start, end, low, high)
