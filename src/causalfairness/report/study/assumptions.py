@@ -1,6 +1,7 @@
 """What do the answers rest on, where, and what does the data say against it?
 
-First what the data can speak about, the contradicted first; then what it cannot.
+First what the data can speak about, the contradicted first; then what it cannot, and how strong a
+hidden common cause would have to be to change an answer.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from causalfairness.errors import RecordError
+from causalfairness.report.numbers import percent
 from causalfairness.report.page.blocks import (
     Block,
     Cell,
@@ -20,7 +22,6 @@ from causalfairness.report.page.blocks import (
     Table,
 )
 from causalfairness.report.study.reading import Reading
-from causalfairness.report.study.sensitivity import sensitivity
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.words import counted, full_stop, listed, opening
 
@@ -29,6 +30,13 @@ SAID = (
     "Every answer above holds only if what stands here is true. Some of it data can contradict, "
     "and was asked to; the rest is about what nobody observed, and must be judged by people who "
     "know where the data comes from."
+)
+HIDDEN = (
+    "No data can show that nothing was left out. What can be said is how strong a cause that "
+    "nobody recorded would have to be, to change what was found: which share it would have to "
+    "account for, both of what is left unexplained of the outcome and of the weights that make the "
+    "groups alike. Verdicts come from one-sided tests: to change one takes somewhat more than for "
+    "an interval to reach the margin."
 )
 USERS = 3  # questions named one by one
 
@@ -43,7 +51,7 @@ def assumptions(reading: Reading) -> Section:
         asked: list[Block] = [_testable(spoken, reading), *_behind(spoken, reading)]
         blocks.append(Part("What the data was asked about", tuple(asked)))
     blocks += _silent(silent, reading)
-    blocks += sensitivity(reading)
+    blocks += _sensitivity(reading)
     return Section("assumptions", "What it rests on", tuple(blocks))
 
 
@@ -178,3 +186,99 @@ def _overlaps(tests: Sequence[Told], reading: Reading) -> Table:
         Column("outside", "without a counterpart", "share"),
     )
     return Table("Fewer counterparts make answers less sure", columns, tuple(lines))
+
+
+def _sensitivity(reading: Reading) -> list[Block]:
+    """How strong a hidden common cause would have to be; nothing in records that do not say it."""
+    told = [each for each in reading.answers if each.get("sensitivity")]
+    bounded = [each for each in told if each["sensitivity"].get("applies").value is True]
+    if not bounded:
+        return []
+    blocks: list[Block] = [
+        Sentences((HIDDEN,), quiet=True),
+        _in_short(bounded, reading),
+        *(_hidden(answer, reading) for answer in bounded),
+    ]
+    reasons: dict[str, list[str]] = {}
+    for each in told:
+        if each not in bounded:
+            why = each["sensitivity"].get("reason", "").text
+            reasons.setdefault(why, []).append(reading.called(each["title"]))
+    if reasons:
+        lines = [f"no such bound for {listed(names)}: {why}" for why, names in reasons.items()]
+        blocks.append(Sentences(tuple(map(full_stop, lines)), listed=True, quiet=True))
+    notes = dict.fromkeys(
+        line for answer in bounded for line in answer["sensitivity"].get("notes", []).texts
+    )
+    blocks.append(Sentences(tuple(map(full_stop, notes)), listed=True, quiet=True))
+    return [Part("If something was left out", tuple(blocks))]
+
+
+def _in_short(bounded: list[Told], reading: Reading) -> Sentences:
+    """One line for each answer: what it would take to change it."""
+    lines = []
+    for answer in bounded:
+        said = answer["sensitivity"].get("sentences", []).texts
+        if said:
+            lines.append(f"{opening(reading.called(answer['title']))}: {said[0]}")
+    return Sentences(tuple(lines), listed=True)
+
+
+def _hidden(answer: Told, reading: Reading) -> Folded:
+    found = answer["sensitivity"]
+    blocks: list[Block] = [
+        Sentences(found.get("sentences", []).texts, listed=True),
+        _effects(found),
+    ]
+    stories = [each.get("sentence", "").text for each in found.get("by_story", [])]
+    if any(stories):
+        blocks.insert(1, Sentences(tuple(filter(None, stories)), listed=True))
+    if found.get("benchmarks"):
+        blocks.append(_benchmarks(found["benchmarks"]))
+    return Folded(opening(reading.called(answer["title"])), tuple(blocks))
+
+
+def _effects(found: Told) -> Table:
+    keys = ("value", "bound", "band_low", "band_high", "robustness", "robustness_of_interval")
+    lines = tuple(
+        (opening(each["name"].text), *(each.get(key).number for key in keys))
+        for each in found.get("effects", [])
+    )
+    goal = found.get("goal", "zero").text
+    columns = (
+        Column("name", "part"),
+        Column("value", "as estimated", "number"),
+        Column("bound", "could move by", "number"),
+        Column("low", "to between", "number"),
+        Column("high", "and", "number"),
+        Column("share", f"share to reach {goal}", "share"),
+        Column("interval", "for its interval to reach it", "share"),
+    )
+    outcome, group = (found.get(key).number for key in ("outcome_share", "group_share"))
+    stated = ""
+    if outcome is not None and group is not None:
+        stated = (
+            f", if it accounts for {percent(outcome)} of what is left unexplained and "
+            f"{percent(group)} of the weights"
+        )
+    return Table(f"What a hidden cause could do{stated}", columns, lines)
+
+
+def _benchmarks(benchmarks: Told) -> Table:
+    keys = ("bound", "times", "times_interval")
+    lines = tuple(
+        (
+            each["confounder"].text,
+            opening(each["effect"].text),
+            *(each.get(key).number for key in keys),
+        )
+        for each in benchmarks
+    )
+    columns = (
+        Column("confounder", "as strong as"),
+        Column("effect", "part"),
+        Column("bound", "could move by", "number"),
+        Column("times", "times as strong, to reach it", "number"),
+        Column("interval", "for its interval", "number"),
+    )
+    return Table("Measured by confounders that were recorded", columns, lines, shown=15)

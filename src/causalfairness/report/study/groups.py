@@ -8,22 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from causalfairness.report.page.blocks import (
-    Block,
-    Column,
-    Folded,
-    Part,
-    Section,
-    Sentences,
-    Table,
-)
+from causalfairness.report.page.blocks import Block, Column, Folded, Section, Sentences, Table
 from causalfairness.report.study.gaps import waterfalls
 from causalfairness.report.study.metrics import metrics, screen
 from causalfairness.report.study.reading import Reading, is_answered
 from causalfairness.report.study.rows import intervals, row_of
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.verdicts import judgments_of
-from causalfairness.report.study.words import full_stop, opening, remarks
+from causalfairness.report.study.verdicts import question_by_question
+from causalfairness.report.study.words import full_stop, remarks
 from causalfairness.report.summary import Row
 
 ASKED = ("groups", "attributes", "group_metrics", "screens")
@@ -38,23 +30,19 @@ def groups(reading: Reading) -> Section | None:
     asked = reading.of_kind(*ASKED)
     if not asked:
         return None
-    blocks: list[Block] = [_sizes(reading)]
-    for answer in asked:
-        kind = answer["kind"].value
-        parts: list[Block] = [*judgments_of(answer)]
-        if is_answered(answer):
-            if kind == "groups":
-                parts += _each_group(answer, reading.level)
-            elif kind == "attributes":
-                parts += _attributes(answer, reading.level)
-            else:
-                parts += (
-                    metrics(answer, reading.level, reading.smallest)
-                    if kind == "group_metrics"
-                    else screen(answer, reading.level)
-                )
-        blocks.append(Part(opening(_title(answer, reading)), tuple(parts)))
-    return Section("groups", "Groups and intersections", tuple(blocks))
+    parts = question_by_question(asked, reading, _about, lambda each: _title(each, reading))
+    return Section("groups", "Groups and intersections", (_sizes(reading), *parts))
+
+
+def _about(answer: Told, reading: Reading) -> list[Block]:
+    kind, level = answer["kind"].value, reading.level
+    if kind == "groups":
+        return _each_group(answer, level)
+    if kind == "attributes":
+        return _attributes(answer, level)
+    if kind == "group_metrics":
+        return metrics(answer, level, reading.smallest)
+    return screen(answer, level)
 
 
 def _title(answer: Told, reading: Reading) -> str:

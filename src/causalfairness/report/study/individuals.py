@@ -16,24 +16,23 @@ from causalfairness.report.page.blocks import (
     Curves,
     Folded,
     Histogram,
-    Part,
     Section,
     Sentences,
     Table,
 )
-from causalfairness.report.study.reading import Reading, is_answered
+from causalfairness.report.study.reading import ABOUT_PEOPLE, Reading
 from causalfairness.report.study.rows import intervals, rows_of
 from causalfairness.report.study.situations import situations
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.verdicts import judgments_of, margin_of
+from causalfairness.report.study.verdicts import margin_of, question_by_question
 from causalfairness.report.study.words import (
     bounds,
     counted,
     full_stop,
     listed,
-    opening,
     remarks,
     said_of,
+    table_of,
 )
 
 FEW = (
@@ -46,20 +45,18 @@ SMOOTHED = "A decision is 0 or 1: the curves are smoothed, and only their two he
 
 def individuals(reading: Reading) -> Section | None:
     """Would predictions have been the same in the other group, and how do like people fare?"""
-    asked = reading.of_kind("counterfactual_fairness", "situations")
+    asked = reading.of_kind(*ABOUT_PEOPLE)
     if not asked:
         return None
     few = FEW.format(smallest=reading.smallest) if reading.smallest > 1 else NEVER
-    blocks: list[Block] = [Sentences((few,), quiet=True)]
-    for at, answer in enumerate(asked, 1):
-        parts: list[Block] = [*judgments_of(answer)]
-        if is_answered(answer):
-            if answer["kind"].value == "situations":
-                parts += situations(answer, reading, f"{at}")
-            else:
-                parts += _shifts(answer, reading)
-        blocks.append(Part(opening(reading.called(answer["title"])), tuple(parts)))
-    return Section("individuals", "Individual people", tuple(blocks))
+    parts = question_by_question(asked, reading, _about)
+    return Section("individuals", "Individual people", (Sentences((few,), quiet=True), *parts))
+
+
+def _about(answer: Told, reading: Reading) -> list[Block]:
+    if answer["kind"].value == "situations":
+        return situations(answer, reading)
+    return _shifts(answer, reading)
 
 
 def _shifts(answer: Told, reading: Reading) -> list[Block]:
@@ -128,10 +125,13 @@ def _is_decision(edges: tuple[float, ...], counts: tuple[int, ...]) -> bool:
 
 
 def _by_group(rows: list[Told], level: float) -> Table:
-    keys = ("people", "changed", "in_fact", "otherwise", "shift", "low", "high")
-    flips = ("lowered", "raised") if rows and rows[0].get("lowered").value is not None else ()
-    lines = tuple((row["group"].text, *(row[key].cell for key in (*keys, *flips))) for row in rows)
-    columns = [
+    flips = (
+        Column("lowered", "decided 1, otherwise 0", "share"),
+        Column("raised", "decided 0, otherwise 1", "share"),
+    )
+    return table_of(
+        "Predictions in fact and otherwise",
+        rows,
         Column("group", "group"),
         Column("people", "people", "number"),
         Column("changed", "of another group", "number"),
@@ -139,10 +139,6 @@ def _by_group(rows: list[Told], level: float) -> Table:
         Column("otherwise", "otherwise", "number"),
         Column("shift", "mean change", "number"),
         *bounds(level),
-    ]
-    if flips:
-        columns += [
-            Column("lowered", "decided 1, otherwise 0", "share"),
-            Column("raised", "decided 0, otherwise 1", "share"),
-        ]
-    return Table("Predictions in fact and otherwise", tuple(columns), lines)
+        *(flips if rows and rows[0].get("lowered").value is not None else ()),
+        first=lambda row: row["group"].text,
+    )

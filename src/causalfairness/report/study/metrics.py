@@ -15,7 +15,7 @@ from causalfairness.report.page.blocks import (
     Table,
 )
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import bounds, opening, remarks
+from causalfairness.report.study.words import bounds, opening, remarks, table_of
 
 RATES = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 FIRST = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "ppv", "mean_outcome")
@@ -91,49 +91,50 @@ def _by_group(rows: list[Told], metrics: list[str], about: Told) -> Table:
 
 
 def _everything(rows: list[Told], level: float) -> Table:
-    keys = ("group", "value", "low", "high", "people", "remark")
-    lines = tuple((_called(row["metric"].text), *(row[key].cell for key in keys)) for row in rows)
-    columns = (
+    return table_of(
+        "Every metric",
+        rows,
         Column("metric", "metric"),
         Column("group", "group"),
         Column("value", "value", "number"),
         *bounds(level),
         Column("people", "people it counts", "number"),
         Column("remark", "remark"),
+        first=lambda row: _called(row["metric"].text),
+        sortable=True,
+        shown=SHOWN,
     )
-    return Table("Every metric", columns, lines, sortable=True, shown=SHOWN)
 
 
 def _gaps(details: Told, level: float) -> Table:
-    keys = ("group", "reference", "value", "low", "high", "remark")
-    lines = tuple(
-        (_called(row["metric"].text), *(row[key].cell for key in keys)) for row in details["gaps"]
-    )
-    columns = (
+    return table_of(
+        "Differences",
+        details["gaps"],
         Column("metric", "metric"),
         Column("group", "group"),
         Column("reference", "against"),
         Column("value", "difference", "number"),
         *bounds(level),
         Column("remark", "remark"),
+        first=lambda row: _called(row["metric"].text),
+        sortable=True,
+        shown=SHOWN,
     )
-    return Table("Differences", columns, lines, sortable=True, shown=SHOWN)
 
 
 def _four_fifths(screened: Told) -> Table:
-    keys = ("group", "people", "selection_rate", "ratio", "low", "high", "reading", "remark")
-    lines = tuple(tuple(row[key].cell for key in keys) for row in screened)
-    columns = (
+    return table_of(
+        "A screen: it says where to look, and is no verdict",
+        screened,
         Column("group", "group"),
         Column("people", "people", "number"),
-        Column("rate", "selection rate", "share"),
+        Column("selection_rate", "selection rate", "share"),
         Column("ratio", "ratio to the highest", "number"),
         Column("low", "interval, from", "number"),
         Column("high", "to", "number"),
         Column("reading", "against four fifths"),
         Column("remark", "remark"),
     )
-    return Table("A screen: it says where to look, and is no verdict", columns, lines)
 
 
 def _calibration(details: Told, smallest: int) -> Table:

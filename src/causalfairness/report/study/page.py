@@ -15,9 +15,8 @@ from causalfairness.report.study.diagnostics import diagnostics
 from causalfairness.report.study.gaps import disparity, error_rates
 from causalfairness.report.study.groups import groups
 from causalfairness.report.study.individuals import individuals
-from causalfairness.report.study.invariance import invariance
 from causalfairness.report.study.picture import picture
-from causalfairness.report.study.predictive import predictive
+from causalfairness.report.study.predictive import invariance, predictive
 from causalfairness.report.study.provenance import provenance
 from causalfairness.report.study.reading import Reading
 from causalfairness.report.study.summary import summary

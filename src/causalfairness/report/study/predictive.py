@@ -1,4 +1,4 @@
-"""Does a score mean the same in both groups, and may it use the paths it uses?"""
+"""Does a score mean the same in both groups, and may it use what it uses? Paths, and the group."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from causalfairness.report.page.blocks import (
     Curves,
     Folded,
     Pairs,
-    Part,
     Section,
     Sentences,
     Table,
 )
-from causalfairness.report.study.reading import Reading, is_answered
+from causalfairness.report.study.reading import Reading
 from causalfairness.report.study.rows import intervals, row_of, unknown
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.verdicts import judgments_of, margin_of
-from causalfairness.report.study.words import bounds, opening, part_called, remarks, said_of
+from causalfairness.report.study.verdicts import margin_of, question_by_question
+from causalfairness.report.study.words import (
+    bounds,
+    listed,
+    opening,
+    part_called,
+    remarks,
+    said_of,
+    table_of,
+)
 from causalfairness.report.summary import Row
 
 DECLARED = "Nobody declared a path necessary: each is allowed only where the audit says so."
@@ -31,20 +38,31 @@ NECESSITY = (
     "carry no more of it than of the outcome itself."
 )
 
+MEANT = (
+    "If nothing but these features tied group and prediction together, the prediction would say "
+    "nothing about the group among people who are alike in them: {features}."
+)
+
 
 def predictive(reading: Reading) -> Section | None:
     """Does a score mean the same in both groups, and does it use only the paths it may?"""
     asked = reading.of_kind("predictive_parity", "necessity")
-    if not asked:
-        return None
-    blocks = []
-    for answer in asked:
-        parts: list[Block] = [*judgments_of(answer)]
-        if is_answered(answer):
-            about = _parity if answer["kind"].value == "predictive_parity" else _necessity
-            parts += about(answer, reading)
-        blocks.append(Part(opening(reading.called(answer["title"])), tuple(parts)))
-    return Section("predictive", "What the prediction means, and what it may use", tuple(blocks))
+    title = "What the prediction means, and what it may use"
+    blocks = question_by_question(asked, reading, _about)
+    return Section("predictive", title, blocks) if asked else None
+
+
+def invariance(reading: Reading) -> Section | None:
+    """Does the prediction depend on the group beyond the features?"""
+    asked = reading.of_kind("invariance")
+    title = "Dependence on the group beyond the features"
+    blocks = question_by_question(asked, reading, _dependence)
+    return Section("invariance", title, blocks) if asked else None
+
+
+def _about(answer: Told, reading: Reading) -> list[Block]:
+    of_parity = answer["kind"].value == "predictive_parity"
+    return _parity(answer, reading) if of_parity else _necessity(answer, reading)
 
 
 def _parity(answer: Told, reading: Reading) -> list[Block]:
@@ -147,12 +165,9 @@ def _necessity(answer: Told, reading: Reading) -> list[Block]:
 
 
 def _paths(answer: Told, level: float) -> Table:
-    keys = ("allowed", "outcome", "prediction", "difference", "low", "high", "verdict")
-    lines = tuple(
-        (opening(row["path"].text), *(row[key].cell for key in keys))
-        for row in answer["table"].rows
-    )
-    columns = (
+    return table_of(
+        "Path by path",
+        answer["table"].rows,
         Column("path", "path"),
         Column("allowed", "allowed", "yes"),
         Column("outcome", "effect on the outcome", "number"),
@@ -165,8 +180,8 @@ def _paths(answer: Told, level: float) -> Table:
         ),
         *bounds(level),
         Column("verdict", "verdict", "verdict"),
+        first=lambda row: opening(row["path"].text),
     )
-    return Table("Path by path", columns, lines)
 
 
 def _ledger(details: Told) -> Block:
@@ -180,3 +195,23 @@ def _ledger(details: Told) -> Block:
             )
         )
     return Pairs(tuple(lines)) if lines else Sentences((DECLARED,), quiet=True)
+
+
+def _dependence(answer: Told, _: Reading) -> list[Block]:
+    said = MEANT.format(features=listed(answer["details"]["features"].texts))
+    test = Folded("The test", (_test(answer),))
+    return [Sentences((said,), quiet=True), said_of(answer), test, *remarks(answer)]
+
+
+def _test(answer: Told) -> Table:
+    return table_of(
+        opening(answer["details"]["method"].text),
+        answer["table"].rows,
+        Column("model", "prediction"),
+        Column("n", "people", "number"),
+        Column("statistic", "test statistic", "number"),
+        Column("p_value", "p-value", "p"),
+        Column("p_adjusted", "p-value, for all tests at once", "p"),
+        Column("effect", "mean square the group moves", "number"),
+        Column("upper", "at most", "number"),
+    )

@@ -13,6 +13,7 @@ from causalfairness.report.study.names import Names
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.words import ended, full_stop
 
+ABOUT_PEOPLE = ("counterfactual_fairness", "situations")
 KINDS = (
     "attributes",
     "counterfactual_fairness",

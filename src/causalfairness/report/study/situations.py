@@ -20,9 +20,9 @@ from causalfairness.report.page.blocks import (
     Sentences,
     Table,
 )
-from causalfairness.report.study.reading import Reading
+from causalfairness.report.study.reading import ABOUT_PEOPLE, Reading
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import bounds, counted, opening, remarks, said_of
+from causalfairness.report.study.words import bounds, counted, opening, remarks, said_of, table_of
 
 SHOWN = 15  # people before a reader asks for more
 HOW = (
@@ -36,12 +36,13 @@ CHANCE = (
 )
 
 
-def situations(answer: Told, reading: Reading, place: str) -> list[Block]:
+def situations(answer: Told, reading: Reading) -> list[Block]:
     """How do people like each one fare, and what is known about single cases?"""
     details = answer["details"]
     rows = answer["table"].rows
     shown = [row for row in rows if _is_shown(row, reading.smallest)]
     cases = [each for each in details["dossiers"] if _is_large(each, reading.smallest)]
+    place = 1 + reading.of_kind(*ABOUT_PEOPLE).index(answer)
     keys = {_who(case): f"{place}-{at}" for at, case in enumerate(cases, 1)}
     left_out = details["suppressed"].count + len(rows) - len(shown)
     said = f"Lines that are not shown, for being about too few people: {left_out:,}."
@@ -87,8 +88,9 @@ def _facts(details: Told) -> Pairs:
 
 def _summary(lines: Told, tau: float) -> Table:
     by = f" by more than {tau:g}" if tau else ""
-    keys = ("k", "complainants", "evidence", "share", "significant", "discoveries", "positive")
-    columns = (
+    return table_of(
+        "How many people were found",
+        lines,
         Column("k", "people in each group", "number"),
         Column("complainants", "people of the comparison group", "number"),
         Column("evidence", f"own group declined more often{by}", "number"),
@@ -96,11 +98,6 @@ def _summary(lines: Told, tau: float) -> Table:
         Column("significant", "by more than chance explains, one by one", "number"),
         Column("discoveries", "allowing for all tests", "number"),
         Column("positive", f"other group declined more often{by}", "number"),
-    )
-    return Table(
-        "How many people were found",
-        columns,
-        tuple(tuple(line[key].cell for key in keys) for line in lines),
     )
 
 

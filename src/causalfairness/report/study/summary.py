@@ -13,7 +13,7 @@ from causalfairness.audit.record import VERDICTS
 from causalfairness.report.numbers import percent, written
 from causalfairness.report.page.blocks import Section, Sentences
 from causalfairness.report.study.assumptions import status_of
-from causalfairness.report.study.reading import Reading, against, is_answered
+from causalfairness.report.study.reading import ABOUT_PEOPLE, Reading, against, is_answered
 from causalfairness.report.study.rows import rows_of, spoken
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.verdicts import all_judgments, verdict_of
@@ -157,7 +157,7 @@ def _are(names: Sequence[str]) -> str:
 
 
 def _people(reading: Reading) -> str:
-    asked = reading.of_kind("counterfactual_fairness", "situations")
+    asked = reading.of_kind(*ABOUT_PEOPLE)
     if not asked:
         return "No question about individual people was asked."
     said = [_shifted(each) for each in reading.answered("counterfactual_fairness")[:1]]

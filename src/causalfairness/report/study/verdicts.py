@@ -6,12 +6,12 @@ stated assumptions. Nothing is judged here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from causalfairness.audit.record import VERDICTS
 from causalfairness.errors import RecordError
-from causalfairness.report.page.blocks import Block, Judgment, Judgments, Tone
+from causalfairness.report.page.blocks import Block, Judgment, Judgments, Part, Tone
 from causalfairness.report.study.reading import Reading, is_answered
 from causalfairness.report.study.rows import between, row_of
 from causalfairness.report.study.told import Told
@@ -23,6 +23,21 @@ FOUND: dict[str, str] = {
     "undecided": "shown neither to lie beyond the margin of {margin} nor within it",
 }
 UNKNOWN = "no number that could be judged is known"
+
+
+def question_by_question(
+    asked: Sequence[Told],
+    reading: Reading,
+    about: Callable[[Told, Reading], Iterable[Block]],
+    titled: Callable[[Told], str] | None = None,
+) -> tuple[Block, ...]:
+    """What is said of each question? Its verdict, then what there is `about` an answered one."""
+    parts = []
+    for answer in asked:
+        title = reading.called(answer["title"]) if titled is None else titled(answer)
+        said = about(answer, reading) if is_answered(answer) else ()
+        parts.append(Part(opening(title), (*judgments_of(answer), *said)))
+    return tuple(parts)
 
 
 def all_judgments(reading: Reading) -> list[Block]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from causalfairness.report.numbers import percent
-from causalfairness.report.page.blocks import Column, Sentences
+from causalfairness.report.page.blocks import Cell, Column, Sentences, Table
 from causalfairness.report.study.told import Told
 
 PARTS = {
@@ -79,6 +79,23 @@ def bounds(level: float, low: str = "low", high: str = "high") -> tuple[Column, 
     """Which columns hold the ends of an interval?"""
     words = f"{percent(level)} interval"
     return Column(low, f"{words}, from", "number"), Column(high, "to", "number")
+
+
+def table_of(
+    caption: str,
+    rows: Iterable[Told],
+    *columns: Column,
+    first: Callable[[Told], Cell] | None = None,
+    sortable: bool = False,
+    shown: int = 0,
+) -> Table:
+    """Which table has these rows? What stands under the keys of the columns, but for the first."""
+
+    def line(row: Told) -> tuple[Cell, ...]:
+        begin = () if first is None else (first(row),)
+        return *begin, *(row[column.key].cell for column in columns[len(begin) :])
+
+    return Table(caption, columns, tuple(map(line, rows)), sortable=sortable, shown=shown)
 
 
 def said_of(answer: Told) -> Sentences:
