@@ -305,7 +305,7 @@ def _print(found: Any, dossier: Any, page: Console) -> None:
 
 def _write(found: Any, dossier: Any, goals: Goals) -> None:
     from causalfairness import plots
-    from causalfairness.datasets.frames import as_frame
+    from causalfairness.datasets.bundled import as_frame
     from causalfairness.tables.source import open_frame
     from causalfairness.writing import write_whole
 

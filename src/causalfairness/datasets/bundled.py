@@ -8,9 +8,11 @@ Missing values are null; where whole numbers are missing, pandas holds the colum
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import NDArray
 
 from causalfairness.datasets.dictionary import bundle, describe
 from causalfairness.errors import DatasetError
@@ -163,3 +165,18 @@ def frame_library(name: str) -> Any:
             f'frame="{name}" needs {name}, which is not installed: run "pip install {name}", '
             'or use frame="pyarrow"'
         ) from error
+
+
+def as_frame(columns: Mapping[str, NDArray[Any]], frame: FrameName) -> Any:
+    """Which table holds these columns? One of the library that is named, in the given order.
+
+    >>> import numpy as np
+    >>> columns = {"group": np.array(["blue", "green"]), "y": np.array([0, 1])}
+    >>> as_frame(columns, "pyarrow").column_names
+    ['group', 'y']
+    >>> as_frame(columns, "polars")["group"].to_list()
+    ['blue', 'green']
+    """
+    import pyarrow as pa
+
+    return converter(frame)(pa.table({name: pa.array(each) for name, each in columns.items()}))

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.datasets.bundled import FrameName
-from causalfairness.datasets.frames import as_frame
+from causalfairness.datasets.bundled import FrameName, as_frame
 from causalfairness.errors import DatasetError
 
 Array = NDArray[np.float64]

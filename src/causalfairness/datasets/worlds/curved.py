@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from causalfairness.datasets.worlds.world import COMPARISON, GROUP, REFERENCE, World
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.datasets.worlds.world import COMPARISON, GROUP, World, roles_of
 
 Array = NDArray[np.float64]
 PEOPLE = 400_000
@@ -34,14 +33,8 @@ def curved() -> World:
     >>> {part: round(value, 4) for part, value in curved().true_effects().items()}
     {'total': 1.6111, 'direct': 0.5, 'indirect': 1.1111, 'spurious': 0.0}
     """
-    model = StandardFairnessModel(
-        protected=GROUP,
-        reference=REFERENCE,
-        comparison=COMPARISON,
-        mediators=["w1", "w2"],
-        outcome="y",
-    )
-    return World("curved", "two curved mediators, no confounder", model, Curved())
+    roles = roles_of([], ["w1", "w2"])
+    return World("curved", "two curved mediators, no confounder", roles, Curved())
 
 
 @dataclass(frozen=True)

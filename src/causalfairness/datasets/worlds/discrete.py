@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaln, ndtri, softmax
 
 from causalfairness.datasets.worlds.quadrature import levels_rule, product_rule
-from causalfairness.datasets.worlds.world import COMPARISON, GROUP, REFERENCE, World
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.datasets.worlds.world import World, roles_of
 
 Array = NDArray[np.float64]
 Numbers = tuple[float, ...]
@@ -52,7 +51,13 @@ def binary(*, direct: float = 0.5, indirect: float = 1.0, spurious: float = 0.8)
         spread=coin,
     )
     whole = frozenset({"c1", "c2", "m1", "y"})
-    return World("binary", "binary columns throughout", _model(), equations, whole_numbers=whole)
+    return World(
+        "binary",
+        "binary columns throughout",
+        roles_of(["c1", "c2"], ["m1"]),
+        equations,
+        whole_numbers=whole,
+    )
 
 
 def sparse_cells(*, direct: float = 0.5, indirect: float = 0.1, spurious: float = 0.12) -> World:
@@ -87,7 +92,13 @@ def sparse_cells(*, direct: float = 0.5, indirect: float = 0.1, spurious: float 
         spread=bell,
     )
     whole = frozenset({"c1", "c2", "m1"})
-    return World("sparse_cells", "few rows per cell", _model(), equations, whole_numbers=whole)
+    return World(
+        "sparse_cells",
+        "few rows per cell",
+        roles_of(["c1", "c2"], ["m1"]),
+        equations,
+        whole_numbers=whole,
+    )
 
 
 def count_mediator(*, direct: float = 0.4, indirect: float = 0.35, spurious: float = 0.3) -> World:
@@ -124,7 +135,7 @@ def count_mediator(*, direct: float = 0.4, indirect: float = 0.35, spurious: flo
         mean=mean,
         spread=coin,
     )
-    model = _model(confounders=("age",), mediator="priors", outcome="reoffended")
+    model = roles_of(["age"], ["priors"], "reoffended")
     return World(
         "count_mediator",
         "a count between group and outcome, confounded by age",
@@ -212,16 +223,3 @@ class Discrete:
         return product_rule(
             [levels_rule(*column) for column in zip(self.levels, self.chances, strict=True)]
         )
-
-
-def _model(
-    confounders: tuple[str, ...] = ("c1", "c2"), mediator: str = "m1", outcome: str = "y"
-) -> StandardFairnessModel:
-    return StandardFairnessModel(
-        protected=GROUP,
-        reference=REFERENCE,
-        comparison=COMPARISON,
-        confounders=list(confounders),
-        mediators=[mediator],
-        outcome=outcome,
-    )

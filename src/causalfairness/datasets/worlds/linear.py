@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri, stdtrit
 
 from causalfairness.datasets.worlds.quadrature import levels_rule, normal_rule, product_rule
-from causalfairness.datasets.worlds.world import COMPARISON, GROUP, REFERENCE, World
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.datasets.worlds.world import World, roles_of
 
 Array = NDArray[np.float64]
 Numbers = tuple[float, ...]
@@ -250,13 +249,9 @@ class Linear:
 
 
 def _world(name: str, description: str, equations: Linear) -> World:
-    model = StandardFairnessModel(
-        protected=GROUP,
-        reference=REFERENCE,
-        comparison=COMPARISON,
-        confounders=[f"c{number + 1}" for number in range(len(equations.to_group))],
-        mediators=[f"m{number + 1}" for number in range(len(equations.to_mediators))],
-        outcome="y",
+    model = roles_of(
+        [f"c{number + 1}" for number in range(len(equations.to_group))],
+        [f"m{number + 1}" for number in range(len(equations.to_mediators))],
     )
     coins = len(equations.coins)
     whole = frozenset(model.confounders[len(model.confounders) - coins :])

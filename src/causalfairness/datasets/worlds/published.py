@@ -20,10 +20,10 @@ from causalfairness.datasets.worlds.quadrature import (
     product_rule,
     uniform_rule,
 )
-from causalfairness.datasets.worlds.world import COMPARISON, GROUP, REFERENCE, World
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.datasets.worlds.world import World, roles_of
 
 Array = NDArray[np.float64]
+Z = ("z1", "z2", "z3")
 
 
 def nomed() -> World:
@@ -34,7 +34,7 @@ def nomed() -> World:
     >>> {part: round(value, 4) for part, value in nomed().true_effects().items()}
     {'total': 1.1419, 'direct': 0.6667, 'indirect': 0.0, 'spurious': 0.4752}
     """
-    return World("nomed", "three confounders, no mediator", _model(mediators=0), Nomed())
+    return World("nomed", "three confounders, no mediator", roles_of(Z, []), Nomed())
 
 
 def med() -> World:
@@ -49,7 +49,9 @@ def med() -> World:
     >>> {part: round(value, 3) for part, value in med().true_effects().items()}
     {'total': 0.959, 'direct': 0.733, 'indirect': 0.219, 'spurious': 0.007}
     """
-    return World("med", "three chained, nonlinear mediators", _model(mediators=3), Med())
+    return World(
+        "med", "three chained, nonlinear mediators", roles_of(Z, ["w1", "w2", "w3"]), Med()
+    )
 
 
 @dataclass(frozen=True)
@@ -213,14 +215,3 @@ def _squared(center: Array) -> Array:
 
 def _bell(x: Array) -> Array:
     return np.asarray(np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi))
-
-
-def _model(mediators: int) -> StandardFairnessModel:
-    return StandardFairnessModel(
-        protected=GROUP,
-        reference=REFERENCE,
-        comparison=COMPARISON,
-        confounders=["z1", "z2", "z3"],
-        mediators=[f"w{number + 1}" for number in range(mediators)],
-        outcome="y",
-    )

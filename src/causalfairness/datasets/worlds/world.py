@@ -13,6 +13,7 @@ as a change from reference to comparison.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
@@ -20,8 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.datasets.bundled import FrameName
-from causalfairness.datasets.frames import as_frame
+from causalfairness.datasets.bundled import FrameName, as_frame
 from causalfairness.errors import DatasetError
 from causalfairness.fairness_model import StandardFairnessModel
 
@@ -84,6 +84,24 @@ class Equations(Protocol):
 
     def confounder_grid(self) -> tuple[Array, Array]:
         """Over which values of C, with which weights, do averages over C run?"""
+
+
+def roles_of(
+    confounders: Sequence[str], mediators: Sequence[str], outcome: str = "y"
+) -> StandardFairnessModel:
+    """Which column plays which part in a world? Green is compared with blue.
+
+    >>> roles_of(["c1"], ["m1"]).outcome
+    'y'
+    """
+    return StandardFairnessModel(
+        protected=GROUP,
+        reference=REFERENCE,
+        comparison=COMPARISON,
+        confounders=confounders,
+        mediators=mediators,
+        outcome=outcome,
+    )
 
 
 @dataclass(frozen=True, eq=False)
