@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 import causalfairness as cf
 from causalfairness import plots, report
 from causalfairness.report.legible import legible, shortened
+from causalfairness.report.page.drawings import draw
 from causalfairness.report.summary import Row, Sentence, Step
-from causalfairness.report.waterfall import draw
 from causalfairness.writing import write_whole
 
 MODEL = cf.StandardFairnessModel(

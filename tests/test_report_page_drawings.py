@@ -9,7 +9,6 @@ import pytest
 from causalfairness.errors import PictureError
 from causalfairness.graph import CausalGraph
 from causalfairness.report import causal_picture
-from causalfairness.report.axis import Axis
 from causalfairness.report.page.blocks import (
     Column,
     Curve,
@@ -22,7 +21,13 @@ from causalfairness.report.page.blocks import (
     Table,
 )
 from causalfairness.report.page.cells import write_rows
-from causalfairness.report.page.drawings import UNITS, draw_curves, draw_histogram, draw_points
+from causalfairness.report.page.drawings import (
+    UNITS,
+    Axis,
+    draw_curves,
+    draw_histogram,
+    draw_points,
+)
 from causalfairness.report.page.html import render_page
 from causalfairness.report.page.pictures import own_svg, styles_of
 from page_of_everything import page_with

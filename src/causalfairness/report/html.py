@@ -14,8 +14,8 @@ from itertools import groupby
 from causalfairness.report.environment import environment
 from causalfairness.report.legible import LONGEST, legible
 from causalfairness.report.numbers import decimals_for
+from causalfairness.report.page.drawings import draw
 from causalfairness.report.summary import Fact, Row, Sentence, Summary
-from causalfairness.report.waterfall import draw
 
 
 def render_html(summary: Summary) -> str:

@@ -1,9 +1,11 @@
-"""Where on a page do curves, bars and points stand? Numbers to places.
+"""Where on a page does everything in a drawing stand? Numbers to places, in percent of the width.
 
 Places across are percentages, so that drawings follow the width of the page while letters keep
-their size. Lines and points are written as paths in a box of `UNITS` by `UNITS`, which is stretched
-to the drawing; around points the box is wider by `MARGIN` on each side, so that the outermost stand
-free of the frame. What has no place (not a number, infinite) is left out and counted.
+their size, on a phone as on a desk. Steps of a waterfall lie below each other: the label and the
+number of a step on one line, its bar on the next. Lines and points are written as paths in a box of
+`UNITS` by `UNITS`, which is stretched to the drawing; around points the box is wider by `MARGIN` on
+each side, so that the outermost stand free of the frame. What has no place (not a number, infinite)
+is left out and counted.
 """
 
 from __future__ import annotations
@@ -12,13 +14,156 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from causalfairness.report.axis import Axis, Tick
 from causalfairness.report.page.blocks import Curves, Histogram, Points
+from causalfairness.report.summary import Step
 
+TICKS = 5
 UNITS = 1000
 HEADROOM = 1.06  # of the highest point
 MARGIN = 45  # units between the outermost points and the frame
 SHORT = 6  # letters; where numbers are longer, every second stands below an axis
+ROW_HEIGHT = 58
+BAR_TOP = 23
+BAR_HEIGHT = 16
+AXIS_HEIGHT = 30
+FREE = 0.03  # of the drawn range, left free on both sides
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Which number stands where on the axis?
+
+    >>> Tick(50.0, "0.5", "middle").text
+    '0.5'
+    """
+
+    at: float
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where does a number stand between two ends?
+
+    >>> Axis(0.0, 4.0).place(1.0)
+    25.0
+    >>> [tick.text for tick in Axis(-0.01, 0.31).ticks()]
+    ['0.0', '0.1', '0.2', '0.3']
+    """
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """How far along is this number, in percent?"""
+        return round(100 * (value - self.low) / (self.high - self.low), 3)
+
+    def ticks(self, most: int = TICKS) -> tuple[Tick, ...]:
+        """Which round numbers lie between the ends?"""
+        places = [(self.place(at), text) for at, text in _round_numbers(self.low, self.high, most)]
+        return tuple(Tick(place, text, _anchor(place)) for place, text in places)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Where is one step drawn, and what is written beside it?"""
+
+    step: Step
+    top: float
+    left: float  # of the bar, percent
+    width: float
+    at: float  # where the step ends
+    low: float
+    high: float
+    value: str
+
+    @property
+    def bar_top(self) -> float:
+        """At which height does the bar begin?"""
+        return self.top + BAR_TOP
+
+    @property
+    def middle(self) -> float:
+        """At which height is the bar's middle?"""
+        return self.bar_top + BAR_HEIGHT / 2
+
+    @property
+    def whisker(self) -> float:
+        """At which height is the interval drawn? Through a level, below a change."""
+        return self.middle if self.step.kind == "level" else self.bar_top + BAR_HEIGHT + 5
+
+    @property
+    def next_middle(self) -> float:
+        """At which height is the middle of the bar below?"""
+        return self.middle + ROW_HEIGHT
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Where does everything in a waterfall stand?
+
+    >>> steps = [
+    ...     Step("reference", "Male", "level", 0.0, 0.2, 0.1, 0.3),
+    ...     Step("direct", "direct", "change", 0.2, 0.4, 0.3, 0.5),
+    ...     Step("comparison", "Female", "level", 0.0, 0.4, 0.3, 0.5)]
+    >>> drawing = draw(steps)
+    >>> [bar.value for bar in drawing.bars]
+    ['0.200', '+0.200', '0.400']
+    """
+
+    bars: tuple[Bar, ...]
+    ticks: tuple[Tick, ...]
+
+    @property
+    def height(self) -> int:
+        """How high is the drawing, in pixels?"""
+        return self.base + AXIS_HEIGHT
+
+    @property
+    def thickness(self) -> int:
+        """How thick is a bar, in pixels?"""
+        return BAR_HEIGHT
+
+    @property
+    def base(self) -> int:
+        """At which height does the axis lie?"""
+        return ROW_HEIGHT * len(self.bars)
+
+
+def draw(steps: Sequence[Step], axis: Axis | None = None) -> Drawing:
+    """Where does every step stand? With an `axis` of other drawings too, they can be compared."""
+    axis = axis or axis_around(steps)
+    place = axis.place
+    bars = []
+    for row, step in enumerate(steps):
+        start = step.end if step.kind == "level" else step.start
+        left, right = sorted((place(start), place(step.end)))
+        bars.append(
+            Bar(
+                step=step,
+                top=ROW_HEIGHT * row,
+                left=left,
+                width=round(right - left, 3),
+                at=place(step.end),
+                low=place(step.low),
+                high=place(step.high),
+                value=_written(step),
+            )
+        )
+    return Drawing(tuple(bars), axis.ticks())
+
+
+def axis_around(steps: Sequence[Step]) -> Axis:
+    """Which axis holds all these steps and their intervals?
+
+    >>> axis_around([Step("reference", "Male", "level", 0.0, 0.2, 0.1, 0.3)]).place(0.2)
+    50.0
+    """
+    ends = [end for step in steps for end in (step.end, step.low, step.high)]
+    low, high = min(ends), max(ends)
+    span = (high - low) or max(abs(high), 1.0)
+    return Axis(low - FREE * span, low + (1 + FREE) * span)
 
 
 @dataclass(frozen=True)
@@ -150,6 +295,25 @@ def draw_points(block: Points) -> PointDrawing:
     letters = max((len(tick.text) for tick in ticks), default=0)
     fewer = ticks[::2] if letters > SHORT else ticks
     return PointDrawing(path, box, ticks, fewer, letters, words)
+
+
+def _anchor(at: float) -> str:
+    return "start" if at < 6 else "end" if at > 94 else "middle"
+
+
+def _round_numbers(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    """Round numbers between two ends, at most `most` steps apart."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
+    decimals = next(d for d in range(400) if math.isclose(round(step, d), step, rel_tol=1e-9))
+    first = math.ceil(low / step)
+    count = math.floor(high / step) - first + 1
+    return [((first + at) * step, f"{(first + at) * step:.{decimals}f}") for at in range(count)]
+
+
+def _written(step: Step) -> str:
+    return f"{step.end:.3f}" if step.kind == "level" else f"{step.end - step.start:+.3f}"
 
 
 def _around(numbers: Iterable[float]) -> Axis:

@@ -36,9 +36,15 @@ from causalfairness.report.page.blocks import (
     Waterfalls,
 )
 from causalfairness.report.page.cells import NUMBERS, TONES, long_columns, write_rows
-from causalfairness.report.page.drawings import draw_curves, draw_histogram, draw_points
+from causalfairness.report.page.drawings import (
+    Drawing,
+    axis_around,
+    draw,
+    draw_curves,
+    draw_histogram,
+    draw_points,
+)
 from causalfairness.report.page.pictures import own_svg, styles_of
-from causalfairness.report.waterfall import Drawing, axis_around, draw
 
 LONGEST_TEXT = 1_200  # characters of a sentence
 LONGEST_CELL = 160  # characters of a heading or a label

@@ -154,7 +154,7 @@ def width_of(text: str, size: float = SIZE) -> float:
     return size * sum(map(_advance, text))
 
 
-def fitted(name: str, width: float, size: float = SIZE) -> str:
+def fitted(name: str, width: float) -> str:
     """How is a name written in so much room? Hidden characters spelled out, cut at the end.
 
     >>> fitted("a name that goes on and on", 80)
@@ -162,10 +162,10 @@ def fitted(name: str, width: float, size: float = SIZE) -> str:
     """
     text = legible_here(name)
     keep = len(text)
-    if width_of(text, size) > width:
-        room = width - width_of("…", size)
+    if width_of(text) > width:
+        room = width - width_of("…")
         keep = 1
-        while keep < len(text) and width_of(text[: keep + 1], size) <= room:
+        while keep < len(text) and width_of(text[: keep + 1]) <= room:
             keep += 1
         keep += 1  # the ellipsis counts
     return shortened(text, keep)

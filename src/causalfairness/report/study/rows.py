@@ -14,7 +14,7 @@ SMALL = 0.01
 NUMBERS = ("value", "standard_error", "low", "high", "p_value")
 
 
-def row_of(effect: Told, group: str = "", name: str = "", meaning: str = "") -> Row | None:
+def row_of(effect: Told, group: str = "", name: str = "") -> Row | None:
     """How large is this effect, and how sure is it? None where that is not known."""
     if any(effect[key].number is None for key in NUMBERS):
         return None
@@ -24,7 +24,7 @@ def row_of(effect: Told, group: str = "", name: str = "", meaning: str = "") -> 
         name=called,
         **{key: effect[key].sure for key in NUMBERS},
         p_adjusted=effect.get("p_adjusted").number,
-        meaning=meaning or MEANINGS.get(called, ""),
+        meaning=MEANINGS.get(called, ""),
     )
 
 

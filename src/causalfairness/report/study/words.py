@@ -75,10 +75,10 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
-def bounds(level: float, low: str = "low", high: str = "high") -> tuple[Column, Column]:
+def bounds(level: float) -> tuple[Column, Column]:
     """Which columns hold the ends of an interval?"""
     words = f"{percent(level)} interval"
-    return Column(low, f"{words}, from", "number"), Column(high, "to", "number")
+    return Column("low", f"{words}, from", "number"), Column("high", "to", "number")
 
 
 def table_of(
