@@ -85,10 +85,19 @@ def places(value, where=()):
             yield from places(value[at], (*where, at))
 
 
+def shorter_record():
+    """Every kind of answer, with a few more rows each than are changed and than are shown."""
+    record = every_record()
+    for each in record["answers"]:
+        if each["table"]:
+            each["table"]["rows"] = each["table"]["rows"][:20]
+    return record
+
+
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_no_change_to_a_record_ends_in_a_traceback(data):
-    record = every_record()
+    record = shorter_record()
     everywhere = [*places(record)]
     place = data.draw(st.sampled_from(everywhere))
     odd = st.sampled_from(
