@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import causalfairness as cf
-from causalfairness.neural.identity import Digest
+from causalfairness.neural.network import basis_of, digest
 from neural_world import A, M, N, deep_network, draw, predict_mediators
 
 ASKED = {"protected_index": A, "mediator_indices": [M, N], "mediator_model": predict_mediators}
@@ -104,7 +104,7 @@ def test_the_batch_size_does_not_matter(batch_size):
 def test_rows_beyond_one_block_are_all_asked_about(monkeypatch):
     X, network = draw(1_000), deep_network()
     whole = cf.neural.effects(network, X, **ASKED)
-    monkeypatch.setattr("causalfairness.neural.inputs.MOST_ROWS", 300)
+    monkeypatch.setattr("causalfairness.neural.network.MOST_ROWS", 300)
     parts = cf.neural.effects(network, X, **ASKED)
     assert values(parts) == pytest.approx(values(whole), rel=1e-12)
     assert parts.basis == whole.basis
@@ -194,7 +194,7 @@ def test_every_draw_and_every_block_has_its_own_chance(monkeypatch):
     X[300:, A] = 1.0
     X[[0, 300], A] = [1.0, 0.0]  # each block has rows of both groups
     asked = {**ASKED, "mediator_model": cf.neural.Sampled(noise)}
-    monkeypatch.setattr("causalfairness.neural.inputs.MOST_ROWS", 300)
+    monkeypatch.setattr("causalfairness.neural.network.MOST_ROWS", 300)
     once = cf.neural.effects(lambda X: X[:, M], X, **asked)
     drawn = once.outputs[0, 1, 1:300], once.outputs[0, 0, 301:]
     assert not np.isin(drawn[0], drawn[1]).any()
@@ -204,10 +204,8 @@ def test_every_draw_and_every_block_has_its_own_chance(monkeypatch):
 
 
 def test_tables_that_differ_have_other_digests():
-    def digest(rows):
-        seen = Digest.of(rows.shape[1], torch.device("cpu"))
-        seen.add(rows, 0)
-        return seen.identity(len(rows))
+    def basis(rows):
+        return basis_of(rows, digest(rows, 0))
 
     rows = torch.as_tensor(draw(64), dtype=torch.float32)
     swapped = rows[:, [0, 2, 1, 3]]
@@ -216,13 +214,22 @@ def test_tables_that_differ_have_other_digests():
     doubled, zero = rows.clone(), rows.clone()
     doubled[5, 2] *= 2
     zero[rows == 0] = -0.0
-    prints = [digest(table).fingerprint for table in (rows, swapped, traded, doubled, rows[:63])]
+    prints = [basis(table).fingerprint for table in (rows, swapped, traded, doubled, rows[:63])]
     assert len(set(prints)) == 5
-    assert digest(zero) == digest(rows)
-    assert digest(rows.double()) == digest(rows)
-    assert digest(rows.T.contiguous().T) == digest(rows)  # however it lies in memory
+    assert basis(zero) == basis(rows)
+    assert basis(rows.double()) == basis(rows)
+    assert basis(rows.T.contiguous().T) == basis(rows)  # however it lies in memory
     halves = torch.tensor([[1.0, 2.0], [2.0, 1.0 + 2.0**-40]], dtype=torch.float64)
-    assert digest(halves).fingerprint != digest(halves.round()).fingerprint
+    assert basis(halves).fingerprint != basis(halves.round()).fingerprint
+
+
+def test_the_digests_of_blocks_add_up_and_only_the_order_of_rows_tells_turned_ones_apart():
+    rows = torch.as_tensor(draw(64))
+    whole = basis_of(rows, digest(rows, 0))
+    assert basis_of(rows, digest(rows[:40], 0) + digest(rows[40:], 40)) == whole
+    turned = basis_of(rows, digest(rows.flip(0), 0))
+    assert turned.fingerprint == whole.fingerprint
+    assert turned.order != whole.order
 
 
 # --- imports --------------------------------------------------------------------------------------

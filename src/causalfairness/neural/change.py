@@ -1,9 +1,8 @@
 """What is changed? The protected inputs, from their reference to their comparison values.
 
-A level is a value (one per protected input, where there are several: a one-hot block, or an
-intersection), or a `Shift` of what each row has. Level 0 is the reference. Rows that hold a level's
-values are its group; where the protected input is continuous there are no groups, and everyone is
-asked about.
+A level is a value (one per protected input of a one-hot block or an intersection), or a `Shift` of
+what each row has. Level 0 is the reference. Rows that hold a level's values are its group; where
+the protected input is continuous there are no groups, and everyone is asked about.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from causalfairness.errors import RoleError
 if TYPE_CHECKING:
     from torch import Tensor
 
+MISSING = 3  # it cannot be said which
 UNGROUPED = 2  # asked about, without a group
 OUTSIDE = -1  # of another group, not asked about
-Values = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -43,19 +42,12 @@ class Shift:
         return f"as it is {self.by:+g}" if self.by else "as it is"
 
 
-Level = Values | Shift
+Level = tuple[float, ...] | Shift
 
 
 @dataclass(frozen=True)
 class Change:
-    """Which inputs are changed, between which levels, and do rows form groups?
-
-    >>> import torch
-    >>> change = Change((0,), ((0.0,), (1.0,)), grouped=True)
-    >>> rows = torch.tensor([[0.0, 5.0], [1.0, 6.0], [7.0, 7.0]])
-    >>> change.groups(rows).tolist(), change.told(rows, 1)[:, 0].tolist()
-    ([0, 1, -1], [1.0, 1.0, 1.0])
-    """
+    """Which inputs are changed, between which levels, and do rows form groups?"""
 
     indices: tuple[int, ...]
     levels: tuple[Level, ...]
@@ -63,58 +55,35 @@ class Change:
 
     def told(self, rows: Tensor, level: int) -> Tensor:
         """What would these rows be, were the protected inputs set to a level? A copy."""
-        told = rows.clone()
-        to = self.levels[level]
+        told, to = rows.clone(), self.levels[level]
         for place, index in enumerate(self.indices):
-            if isinstance(to, Shift):
-                told[:, index] += to.by
-            else:
-                told[:, index] = to[place]
+            told[:, index] = told[:, index] + to.by if isinstance(to, Shift) else to[place]
         return told
 
     def groups(self, rows: Tensor) -> Tensor:
         """Which level does each row hold, as it is stored?"""
         import torch
 
-        code = torch.full((len(rows),), OUTSIDE, dtype=torch.int8, device=rows.device)
-        if not self.grouped:
-            return torch.full_like(code, UNGROUPED)
+        outside = OUTSIDE if self.grouped else UNGROUPED
+        code = torch.full((len(rows),), outside, dtype=torch.int8, device=rows.device)
         held = rows if rows.is_floating_point() else rows.to(torch.float64)
         for level, values in enumerate(self.levels):
-            assert not isinstance(values, Shift)
-            same = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-            for index, value in zip(self.indices, values, strict=True):
-                same &= held[:, index] == torch.tensor(value, dtype=held.dtype).item()
-            code = torch.where(same, level, code)
+            if self.grouped and not isinstance(values, Shift):
+                same = torch.ones_like(code, dtype=torch.bool)
+                for index, value in zip(self.indices, values, strict=True):
+                    same &= held[:, index] == torch.tensor(value, dtype=held.dtype).item()
+                code = torch.where(same, level, code)
+        for index in self.indices:
+            code = torch.where(held[:, index].isnan(), MISSING, code)
         return code
-
-    def missing(self, rows: Tensor) -> Tensor:
-        """Does a protected input of any row hold no number?"""
-        import torch
-
-        return torch.stack([rows[:, index].isnan().any() for index in self.indices]).any()
-
-    def named(self, level: int) -> str:
-        """How is a level written?"""
-        to = self.levels[level]
-        if isinstance(to, Shift):
-            return str(to)
-        return ", ".join(f"{value:g}" for value in to)
 
 
 def change_between(indices: tuple[int, ...], levels: Sequence[Any], continuous: bool) -> Change:
-    """Between which levels are these inputs changed? As they were given, the reference first.
-
-    >>> change_between((3,), [None, Shift(2.0)], continuous=False).grouped
-    False
-    """
+    """Between which levels are these inputs changed? As they were given, the reference first."""
     reference, *others = levels
-    if any(isinstance(level, Shift) for level in others) and reference is None:
+    if reference is None and any(isinstance(level, Shift) for level in others):
         reference = Shift(0.0)
-    read = tuple(
-        _level(level, default, indices)
-        for level, default in zip((reference, *others), (0.0, *[1.0] * len(others)), strict=True)
-    )
+    read = (_level(reference, 0.0, indices), *(_level(level, 1.0, indices) for level in others))
     shifts = [isinstance(level, Shift) for level in read]
     if any(shifts) != all(shifts):
         raise RoleError(
@@ -123,8 +92,13 @@ def change_between(indices: tuple[int, ...], levels: Sequence[Any], continuous: 
         )
     for at, level in enumerate(read):
         if level in read[:at]:
-            raise RoleError(f"the level {_shown(level)} is there twice: nothing would change")
+            raise RoleError(f"the level {written(level)} is there twice: nothing would change")
     return Change(indices, read, grouped=not (continuous or any(shifts)))
+
+
+def written(level: Level) -> str:
+    """How is a level written?"""
+    return str(level) if isinstance(level, Shift) else ", ".join(f"{v:g}" for v in level)
 
 
 def _level(level: Any, default: float, indices: tuple[int, ...]) -> Level:
@@ -142,7 +116,3 @@ def _level(level: Any, default: float, indices: tuple[int, ...]) -> Level:
             f"protected inputs {indices}, such as {tuple([0.0] * len(indices))}; found {values!r}"
         )
     return tuple(float(value) for value in values)
-
-
-def _shown(level: Level) -> str:
-    return str(level) if isinstance(level, Shift) else ", ".join(f"{v:g}" for v in level)

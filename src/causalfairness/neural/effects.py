@@ -12,18 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
 
-from causalfairness.effects import Basis, Effect, EffectTable
+from causalfairness.effects import Effect, EffectTable
 from causalfairness.errors import GroupNotFoundError, MediatorError, RoleError
-from causalfairness.neural.change import OUTSIDE
-from causalfairness.neural.grouped import GroupedEffects
-from causalfairness.neural.network import Output
-from causalfairness.neural.passes import Answers, Codes, World, ask
-from causalfairness.neural.question import Asked, Indices, Question, question_of
-from causalfairness.neural.result import NetworkEffects
+from causalfairness.neural.question import Asked, Question, World, ask, question_of
+from causalfairness.neural.result import GroupedEffects, NetworkEffects
 
 MOST_LEVELS = 20
 
@@ -32,27 +29,20 @@ def effects(
     network: Any,
     X: Any,
     *,
-    protected_index: Indices,
-    mediator_indices: Sequence[int] | None = None,
-    mediator_model: Any = None,
     reference: Any = None,
     comparison: Any = None,
-    continuous: bool = False,
-    output: Output = None,
-    names: Sequence[str] | None = None,
-    draws: int = 1,
-    batch_size: int | None = None,
-    seed: int = 0,
+    **asked: Unpack[Asked],
 ) -> NetworkEffects:
     """What are the total, natural direct and natural indirect effects on a network's output?
 
     `network` is a `torch.nn.Module`, asked on its own device, or any function of a table; `X` an
-    array or a tensor. `mediator_model` says how the mediators follow: a function or module that
-    predicts them from rows (what it misses stays with the row), `InOrder`, `Sampled`, or a
-    `StructuralCausalModel` with the `names` of the inputs. `reference` and `comparison` are values
-    of the protected input, 0 and 1 if not given, tuples where there are several; `continuous` asks
-    about all rows, whatever they hold, and so does a `Shift`. Of several outputs, `output` picks
-    one, or makes one of them. `draws` averages over drawn mediators.
+    array or a tensor. `protected_index` and `mediator_indices` are columns of it. `mediator_model`
+    says how the mediators follow: a function or module that predicts them from rows (what it misses
+    stays with the row), `InOrder`, `Sampled`, or a `StructuralCausalModel` with the `names` of the
+    inputs. `reference` and `comparison` are values of the protected input, 0 and 1 if not given,
+    tuples where there are several; `continuous=True` asks about all rows, whatever they hold, and
+    so does a `Shift`. Of several outputs, `output` picks one, or makes one of them. `draws` (1)
+    averages over mediators drawn from a `seed` (0); `batch_size` does not change the answer.
 
     >>> import torch
     >>> rng = np.random.default_rng(0)
@@ -65,23 +55,9 @@ def effects(
     >>> [round(effect.value, 9) for effect in found.table()][:3]
     [1.0, 0.5, 0.5]
     """
-    question = question_of(
-        network,
-        X,
-        (reference, comparison),
-        protected_index=protected_index,
-        mediator_indices=mediator_indices,
-        mediator_model=mediator_model,
-        continuous=continuous,
-        output=output,
-        names=names,
-        draws=draws,
-        batch_size=batch_size,
-        seed=seed,
-    )
-    nested = _nested(question, 1)
-    worlds = [*dict.fromkeys(nested)]
-    return _result(question, ask(question, worlds), worlds, nested, 1)
+    question = question_of(network, X, (reference, comparison), **asked)
+    width = len(question.mover.mediators)
+    return ask(question, [[(i, (j,) * width) for i in (0, 1) for j in (0, 1)]])[0]
 
 
 def effects_by_level(
@@ -94,29 +70,20 @@ def effects_by_level(
 ) -> GroupedEffects:
     """What are the effects of every level of a protected input, against the reference?
 
-    `levels=None` takes all values that X holds. The other keywords are those of `effects`.
+    `levels=None` takes all values that X holds; levels may also be a `Shift` each. The other
+    keywords are those of `effects`.
 
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
     >>> found = effects_by_level(lambda X: X[:, 0] ** 2, X, protected_index=0, mediator_indices=[])
     >>> [found[level].total_effect.value for level in (1.0, 2.0)]
     [1.0, 4.0]
     """
-    found = question_of(network, X, (reference,), **asked)
-    given = _levels_in(found) if levels is None else [*levels]
-    question = question_of(network, X, (reference, *given), **asked)
-    if not question.change.grouped or not given:
-        raise RoleError(
-            f"levels are values that rows hold; found {given!r}. Ask effects(...) about a "
-            "continuous input"
-        )
-    nested = {level: _nested(question, at) for at, level in enumerate(given, 1)}
-    worlds = [*dict.fromkeys(world for four in nested.values() for world in four)]
-    answers = ask(question, worlds)
-    by_level = {
-        level: _result(question, answers, worlds, four, at)
-        for at, (level, four) in enumerate(nested.items(), 1)
-    }
-    return GroupedEffects(by_level, {}, question.seed)
+    if levels is None:
+        levels = _levels_in(question_of(network, X, (reference,), **asked))
+    if not len(levels):
+        raise RoleError("levels is empty; name some, or leave it out to have all that X holds")
+    found = {at: effects(network, X, reference=reference, comparison=at, **asked) for at in levels}
+    return GroupedEffects(found, {}, asked.get("seed", 0))
 
 
 def path_specific_effects(
@@ -147,149 +114,108 @@ def path_specific_effects(
     True
     """
     question = question_of(network, X, (reference, comparison), **asked)
-    paths, width = _paths(question, carriers), len(question.mediators)
-    start = World(0, (0,) * width)
-    ends = {
-        "total_effect": World(1, (1,) * width),
-        "direct": World(1, (0,) * width),
-        **{
-            name: World(0, tuple(int(index in carried) for index in question.mediators))
-            for name, carried in paths.items()
-        },
-    }
-    worlds = [*dict.fromkeys((start, *ends.values()))]
-    answers = ask(question, worlds)
-    found = {
-        name: _result(question, answers, worlds, (start, start, end, end), 1).total_effect.named(
-            name
-        )
-        for name, end in ends.items()
-    }
-    rest = found["total_effect"]
-    for name in ("direct", *paths):
-        rest = rest - found[name]
-    return EffectTable((*found.values(), rest.named("remainder")), level=level)
+    mediators = question.mover.mediators
+    if carriers is None:
+        carriers = {question.names[index]: (index,) for index in mediators}
+    width = len(mediators)
+    start = (0, (0,) * width)
+    ends: dict[str, World] = {"total_effect": (1, (1,) * width), "direct": (1, (0,) * width)}
+    for name, carried in carriers.items():
+        if not len(carried) or not set(carried) <= set(mediators):
+            raise MediatorError(
+                f"the path {name!r} runs through {list(carried)}; expected some of the mediators "
+                f"{mediators}"
+            )
+        ends[f"via {name}"] = (0, tuple(int(index in carried) for index in mediators))
+    found = ask(question, [(start, start, end, end) for end in ends.values()])
+    changes = [one.total_effect.named(name) for name, one in zip(ends, found, strict=True)]
+    rest = changes[0]
+    for change in changes[1:]:
+        rest = rest - change
+    return EffectTable((*changes, rest.named("remainder")), level=level)
 
 
 def controlled_direct_effect(
     network: Any,
     X: Any,
     *,
-    protected_index: Indices,
     reference: Any = None,
     comparison: Any = None,
-    continuous: bool = False,
-    output: Output = None,
-    batch_size: int | None = None,
+    **asked: Unpack[Asked],
 ) -> Effect:
     """How does the output change if the protected input alone is set, all else as observed?
 
         mean over rows of  network(comparison, row) - network(reference, row)
 
     It is not a total effect: nothing that follows from the protected input moves. Nor is it the
-    natural direct effect, which holds mediators at what they are under the reference.
+    natural direct effect, which holds mediators at what they are under the reference. The other
+    keywords are those of `effects`; mediators stay in place, whatever moves them there.
 
     >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [0.0, 2.0], [1.0, 2.0]])
     >>> controlled_direct_effect(lambda X: X[:, 0] * X[:, 1], X, protected_index=0).value
     2.0
     """
-    question = question_of(
-        network,
-        X,
-        (reference, comparison),
-        protected_index=protected_index,
-        mediator_indices=(),
-        continuous=continuous,
-        output=output,
-        batch_size=batch_size,
-    )
-    told_0, told_1 = World(0, ()), World(1, ())
-    worlds = [told_0, told_1]
-    nested = (told_0, told_0, told_1, told_1)
-    effect = _result(question, ask(question, worlds), worlds, nested, 1).total_effect
+    alone: Asked = {**asked, "mediator_indices": (), "mediator_model": None}
+    found = effects(network, X, reference=reference, comparison=comparison, **alone)
     stays = "the observed mediators stay in place: this is a controlled effect, not a total one"
-    return replace(effect, name="controlled_direct_effect", assumptions=frozenset({stays}))
+    name, assumptions = "controlled_direct_effect", frozenset({stays})
+    return replace(found.total_effect, name=name, assumptions=assumptions)
 
 
-Nested = tuple[World, World, World, World]  # (0, 0), (0, 1), (1, 0), (1, 1)
+class CausalFairnessMetrics:
+    """What are a network's total, direct, indirect and path-specific effects, by these names?
 
+    Direct and indirect are the natural effects, with mediators that were moved. The keywords are
+    those of `effects`; the network is asked once, when the first of these three is asked for.
 
-def _nested(question: Question, level: int) -> Nested:
-    """The four worlds of a level against the reference."""
-    width = len(question.mediators)
-    (a, b), (c, d) = ([World(i, (j,) * width) for j in (0, level)] for i in (0, level))
-    return a, b, c, d
+    >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [0.0, 2.0], [1.0, 2.0]])
+    >>> metrics = CausalFairnessMetrics(lambda X: X[:, 0] + X[:, 1], X, protected_index=0,
+    ...     mediator_indices=[1], mediator_model=lambda rows: 2 * rows[:, 0])
+    >>> metrics.total_effect().value, metrics.direct_effect().value
+    (3.0, 1.0)
+    >>> metrics.indirect_effect().value, metrics.controlled_direct_effect().value
+    (2.0, 1.0)
+    """
 
+    def __init__(self, network: Any, X: Any, **asked: Any) -> None:
+        self.network, self.X, self.asked = network, X, asked
 
-def _result(
-    question: Question,
-    answers: Answers,
-    worlds: Sequence[World],
-    nested: Nested,
-    level: int,
-) -> NetworkEffects:
-    """The answers in four of the worlds, among the two groups or everyone."""
-    places = [worlds.index(world) for world in nested]
-    outputs = answers.outputs if places == [*range(len(worlds))] else answers.outputs[places]
-    return NetworkEffects(
-        question.title,
-        question.change.named(0),
-        question.change.named(level),
-        outputs.reshape(2, 2, -1),
-        _pair(question, answers.groups, level),
-        Basis(answers.identity.fingerprint, "rows", answers.identity.order),
-        question.assumptions,
-    )
+    @cached_property
+    def effects(self) -> NetworkEffects:
+        """What was found, with all worlds?"""
+        return effects(self.network, self.X, **self.asked)
 
+    def total_effect(self) -> Effect:
+        """How much does the output change, with all that follows?"""
+        return self.effects.total_effect
 
-def _pair(question: Question, groups: Codes, level: int) -> Codes:
-    """The group of each row: the reference, the level, or neither of them."""
-    if not question.change.grouped:
-        return groups
-    for code in (0, level):
-        if not (groups == code).any():
-            raise GroupNotFoundError(
-                f"no row of {question.title} holds {question.change.named(code)}. Give reference "
-                "and comparison as X has them; where the protected input is continuous, "
-                "continuous=True asks about all rows"
-            )
-    if len(question.change.levels) == 2:
-        return groups
-    pair = np.full_like(groups, OUTSIDE)
-    pair[groups == 0], pair[groups == level] = 0, 1
-    return pair
+    def direct_effect(self) -> Effect:
+        """How much does it change, with the mediators as they are under the reference?"""
+        return self.effects.natural_direct_effect
+
+    def indirect_effect(self) -> Effect:
+        """How much does it change through the mediators alone?"""
+        return self.effects.natural_indirect_effect
+
+    def path_specific_effects(
+        self, carriers: Mapping[str, Sequence[int]] | None = None
+    ) -> EffectTable:
+        """How much of the change reaches the output through which mediators?"""
+        return path_specific_effects(self.network, self.X, carriers=carriers, **self.asked)
+
+    def controlled_direct_effect(self) -> Effect:
+        """How does the output change if the protected input alone is set, all else as observed?"""
+        return controlled_direct_effect(self.network, self.X, **self.asked)
 
 
 def _levels_in(question: Question) -> list[Any]:
     """All values of the protected inputs, but the reference."""
-    import torch
-
-    inputs, change = question.inputs, question.change
-    blocks = (inputs.block(part, question.who.device) for part in inputs.blocks())
-    held = torch.unique(torch.cat([rows[:, list(change.indices)] for rows in blocks]), dim=0)
-    reference = torch.tensor(change.levels[0], dtype=torch.float64)
-    if held.is_floating_point():
-        reference = reference.to(held.dtype)
-    found = [tuple(map(float, row)) for row in held.tolist()]
-    others = [values for values in found if values != tuple(reference.tolist())]
-    if len(others) > MOST_LEVELS or not others:
+    table, change = question.table, question.change
+    held = table[change.groups(table) != 0][:, list(change.indices)]
+    others = np.unique(held.double().cpu().numpy(), axis=0).tolist()
+    if not 0 < len(others) <= MOST_LEVELS:
         raise GroupNotFoundError(
-            f"{question.title} holds {len(found)} different values; expected 2 to "
-            f"{MOST_LEVELS + 1}. Name some with levels=[...], or ask effects(..., continuous=True)"
+            f"{question.title} holds {len(others)} values beside the reference; expected 1 to "
+            f"{MOST_LEVELS}. Name some with levels=[...], or ask effects(..., continuous=True)"
         )
-    return [values[0] if len(values) == 1 else values for values in others]
-
-
-def _paths(
-    question: Question, carriers: Mapping[str, Sequence[int]] | None
-) -> dict[str, tuple[int, ...]]:
-    if carriers is None:
-        return {f"via {question.input_named(index)}": (index,) for index in question.mediators}
-    for name, carried in carriers.items():
-        strange = [index for index in carried if index not in question.mediators]
-        if strange or not len(carried):
-            raise MediatorError(
-                f"the path {name!r} runs through {list(carried)}; expected some of the mediators "
-                f"{question.mediators}"
-            )
-    return {f"via {name}": tuple(carried) for name, carried in carriers.items()}
+    return [values[0] if len(values) == 1 else tuple(values) for values in others]

@@ -2,19 +2,20 @@
 
 Three ways (methods §10). A *mediator model* predicts the mediators of rows, and what it misses of a
 row's own mediators stays with the row: m + f(row told the level) - f(row). A *sampler* draws them
-anew. A *structural causal model* (`causalfairness.neural.structural`) abducts the noise of every
-mediator and predicts them in causal order. In all of them a row that holds the level already keeps
-its own mediators.
+anew. A *structural causal model* (methods §7) abducts the noise of every mediator from the row, and
+predicts them in causal order with the same noise; it knows columns by name, and computes on the CPU
+in double precision. In all three a row that holds the level already keeps its own mediators.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalfairness.errors import MediatorError
 from causalfairness.neural.change import Change
@@ -23,8 +24,24 @@ from causalfairness.neural.network import consult
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from causalfairness.scm import StructuralCausalModel
+
+Columns = Sequence["Tensor"]  # one for each mediator
 TRIED = 1_024  # rows on which a model is tried with other mediators
 SAME = 1e-5  # how far its answers may then be apart, as a share of their size
+NOISE_STAYS = (
+    "the mediator model is right and taken as given: what it misses of a row's mediators is added "
+    "noise that is the same in every world, and standard errors cover the drawing of rows, not the "
+    "fitting of the mediator model"
+)
+SAMPLER_KNOWS = (
+    "the sampler draws mediators as they would be, and is taken as given: standard errors cover "
+    "the drawing of rows and of mediators, not how the sampler was learned"
+)
+SCM_GIVEN = (
+    "the structural model is taken as given: standard errors cover the drawing of rows, not the "
+    "fitting of mechanisms"
+)
 
 
 class MediatorModel(Protocol):
@@ -33,7 +50,6 @@ class MediatorModel(Protocol):
     The protected inputs are set; the columns of the mediators hold what was observed, and the
     answer must not depend on them. A `torch.nn.Module` is one, and so is any function.
 
-    >>> from causalfairness.neural import MediatorModel
     >>> model: MediatorModel = lambda rows: 0.5 * rows[:, [0]]
     >>> model(np.ones((2, 3))).tolist()
     [[0.5], [0.5]]
@@ -41,7 +57,6 @@ class MediatorModel(Protocol):
 
     def __call__(self, rows: Any, /) -> Any:
         """One column per mediator, in the order of `mediator_indices`."""
-        ...
 
 
 class Sampler(Protocol):
@@ -49,7 +64,6 @@ class Sampler(Protocol):
 
     The generator is one of numpy where X is an array, and one of torch where it is a tensor.
 
-    >>> from causalfairness.neural import Sampler
     >>> draw: Sampler = lambda rows, chance: rows[:, [0]] + chance.normal(size=(len(rows), 1))
     >>> draw(np.ones((2, 3)), np.random.default_rng(0)).round(2).tolist()
     [[1.13], [0.87]]
@@ -57,7 +71,6 @@ class Sampler(Protocol):
 
     def __call__(self, rows: Any, generator: Any, /) -> Any:
         """One column per mediator, in the order of `mediator_indices`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -68,9 +81,8 @@ class Sampled:
     averages over several.
 
     >>> import causalfairness as cf
-    >>> rng = np.random.default_rng(0)
-    >>> group = rng.integers(0, 2, 4_000)
-    >>> X = np.column_stack([group, rng.random(4_000) < 0.3 + 0.4 * group])
+    >>> group = np.repeat([0, 1], 2_000)
+    >>> X = np.column_stack([group, np.random.default_rng(0).random(4_000) < 0.3 + 0.4 * group])
     >>> draw = lambda rows, chance: chance.random(len(rows)) < 0.3 + 0.4 * rows[:, 0]
     >>> found = cf.neural.effects(lambda X: X[:, 1], X, protected_index=0, mediator_indices=[1],
     ...                           mediator_model=Sampled(draw), draws=5)
@@ -89,10 +101,7 @@ class InOrder:
     must not depend on the others. The order is that of `mediator_indices`.
 
     >>> import causalfairness as cf
-    >>> rng = np.random.default_rng(0)
-    >>> group = rng.integers(0, 2, 500)
-    >>> first = 2 * group + rng.normal(size=500)
-    >>> X = np.column_stack([group, first, 3 * first + rng.normal(size=500)])
+    >>> X = np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 7.0], [0.0, -1.0, -4.0], [1.0, 3.0, 8.0]])
     >>> chain = InOrder([lambda X: 2 * X[:, 0], lambda X: 3 * X[:, 1]])
     >>> found = cf.neural.effects(lambda X: X[:, 2], X, protected_index=0,
     ...                           mediator_indices=[1, 2], mediator_model=chain)
@@ -103,178 +112,182 @@ class InOrder:
     models: Sequence[MediatorModel]
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Which rows are to be moved?"""
-
-    rows: Tensor
-    change: Change
-    mediators: tuple[int, ...]
-    number: int
-    as_arrays: bool
-
-    def told(self, level: int) -> Tensor:
-        """What are the rows with the protected inputs set? A copy."""
-        return self.change.told(self.rows, level)
-
-    def observed(self) -> Tensor:
-        """What are the mediators in fact?"""
-        import torch
-
-        return torch.stack([self.rows[:, index] for index in self.mediators], dim=1)
-
-    def read(self, told: Any, columns: int, who: str) -> Tensor:
-        """What did a model say about the mediators? One column each, or it is refused."""
-        import torch
-
-        n = len(self.rows)
-        if isinstance(told, torch.Tensor) and told.numel() == n * columns and len(told) == n:
-            return told.reshape(n, columns).to(device=self.rows.device, dtype=self.rows.dtype)
-        found = getattr(told, "shape", type(told).__name__)
-        raise MediatorError(
-            f"the {who} returned {tuple(found) if not isinstance(found, str) else found} for {n} "
-            f"rows; expected {columns} columns of numbers, one for each of the mediators "
-            f"{self.mediators}"
-        )
-
-
 class Trial(NamedTuple):
-    """Do answers change with the observed mediators of these columns? Known on the device."""
+    """Does what a model says of rows change with the observed mediators of these columns?"""
 
+    model: Any
     columns: tuple[int, ...]
-    changes: Tensor  # one yes or no
+    say: Callable[[Tensor], Tensor]
 
-    def check(self) -> None:
-        """Is the model one that can be used? Waits for the device."""
-        if bool(self.changes):
-            raise MediatorError(
-                f"the answers about mediators change with the observed mediators {self.columns} "
-                "themselves (or with chance that no generator was given for), so the change would "
-                "be lost on its way. Predict mediators from the other inputs; where one causes "
-                "another, give InOrder([...]) with one model each, or a StructuralCausalModel"
-            )
-
-
-class Mover(Protocol):
-    """How do mediators follow?"""
-
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """Which models are asked?"""
-        ...
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What does it rest on?"""
-        ...
-
-    def trials(self, block: Block) -> tuple[Trial, ...]:
-        """Do the models look at the mediators that they are to predict? Tried on some rows."""
-        ...
-
-    def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
-        """What are the mediators at each of these levels? One column each."""
-        ...
+    def fails(self, rows: Tensor) -> Tensor:
+        """Is it another with the mediators of other rows? One yes or no, known on the device."""
+        rows = rows[:TRIED].clone()
+        other = rows.clone()
+        for column in self.columns:
+            other[:, column] = rows[:, column].roll(1)
+        one, two = self.say(rows), self.say(other)
+        return (one - two).abs().max() > SAME * one.abs().max()
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveNoise:
-    """What would mediators be, if what the models miss of them stays with the row?
+class Mover:
+    """How do these mediators follow the protected inputs?
 
-    Each step has a model and the places of the mediators it speaks for.
+    `move(rows, block, draw)` is what they are under the reference and under the comparison, one
+    column each: for the rows of the block of this number, and in the draw of this number where the
+    mover is one of `chance`. Its models are usable where no trial fails.
     """
 
-    steps: tuple[tuple[MediatorModel, tuple[int, ...]], ...]
+    mediators: tuple[int, ...]
+    assumptions: tuple[str, ...]
+    move: Callable[[Tensor, int, int], list[Columns]]
+    trials: tuple[Trial, ...] = ()
+    chance: bool = False
 
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """Which models are asked?"""
-        return tuple(model for model, _ in self.steps)
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What does it rest on?"""
-        return (
-            "the mediator model is right and taken as given: what it misses of a row's mediators "
-            "is added noise that is the same in every world, and standard errors cover the drawing "
-            "of rows, not the fitting of the mediator model",
-        )
+def additive(
+    steps: Sequence[tuple[MediatorModel, tuple[int, ...]]], change: Change, as_array: bool
+) -> Mover:
+    """How do mediators follow, if what models miss of them stays with the row?
 
-    def trials(self, block: Block) -> tuple[Trial, ...]:
-        """Does a model look at the mediators that it is to predict, or at later ones?"""
-        return tuple(
-            _trial(block, block.mediators[places[0] :], partial(_say, block, model, len(places)))
-            for model, places in self.steps
-        )
+    A step is a model and the columns of the mediators that it speaks for.
+    """
+    mediators = tuple(column for _, columns in steps for column in columns)
 
-    def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
-        """What are the mediators at each of these levels?"""
-        worlds = {level: block.told(level) for level in levels}
-        for model, places in self.steps:
-            columns = [block.mediators[place] for place in places]
-            usual = _say(block, model, len(columns), block.rows)
-            for rows in worlds.values():
-                change = _say(block, model, len(columns), rows) - usual
+    def say(model: MediatorModel, columns: tuple[int, ...], rows: Tensor) -> Tensor:
+        told = consult(model, rows.clone(), as_array=as_array)
+        return _columns(told, rows, columns, "mediator model")
+
+    def move(rows: Tensor, block: int, draw: int) -> list[Columns]:
+        worlds = [change.told(rows, level) for level in (0, 1)]
+        for model, columns in steps:
+            usual = say(model, columns, rows)
+            for moved in worlds:
+                gain = say(model, columns, moved) - usual
                 for place, column in enumerate(columns):
-                    rows[:, column] += change[:, place]
-        return {level: replace(block, rows=rows).observed() for level, rows in worlds.items()}
+                    moved[:, column] += gain[:, place]
+        return [[moved[:, column] for column in mediators] for moved in worlds]
+
+    trials = (
+        Trial(model, mediators[mediators.index(columns[0]) :], partial(say, model, columns))
+        for model, columns in steps
+    )
+    return Mover(mediators, (NOISE_STAYS,), move, tuple(trials))
 
 
-@dataclass(frozen=True, eq=False)
-class Redraw:
-    """What would mediators be, if they are drawn anew?"""
+def redrawn(
+    sampler: Sampler, mediators: tuple[int, ...], change: Change, as_array: bool, seed: int
+) -> Mover:
+    """How do mediators follow, if they are drawn anew? With the same chance at all levels."""
+    import torch
 
-    draw: Sampler
-    seed: int
+    of_numpy = as_array and not isinstance(sampler, torch.nn.Module)
 
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """Which models are asked?"""
-        return (self.draw,)
+    def say(rows: Tensor, block: int = 0, draw: int = 0) -> Tensor:
+        sequence = np.random.SeedSequence(seed, spawn_key=(draw, block))
+        generator: Any = np.random.default_rng(sequence)
+        if not of_numpy:
+            state = int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
+            generator = torch.Generator(device=rows.device).manual_seed(state)
+        told = consult(sampler, rows, generator, as_array=as_array)
+        return _columns(told, rows, mediators, "sampler")
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What does it rest on?"""
-        return (
-            "the sampler draws mediators as they would be, and is taken as given: standard errors "
-            "cover the drawing of rows and of mediators, not how the sampler was learned",
+    def move(rows: Tensor, block: int, draw: int) -> list[Columns]:
+        return [say(change.told(rows, level), block, draw).unbind(1) for level in (0, 1)]
+
+    trials = (Trial(sampler, mediators, say),)
+    return Mover(mediators, (SAMPLER_KNOWS,), move, trials, chance=True)
+
+
+def structural(
+    scm: StructuralCausalModel,
+    names: Sequence[str] | None,
+    change: Change,
+    mediators: tuple[int, ...] | None,
+    seed: int,
+) -> Mover:
+    """How do mediators follow, by a structural causal model? None: all that do by its graph."""
+    from causalfairness.scm.evaluation import Streams, abduct, propagate
+
+    if names is None or len(set(names)) != len(names):
+        raise MediatorError(
+            "a StructuralCausalModel knows columns by name: give names=[...], a different one for "
+            f"each of the inputs; found {names!r}"
         )
+    called, equations = [*map(str, names)], scm.equations
+    follow = _followers(scm, called, change.indices, mediators)
+    moved = [called[index] for index in follow]
+    needed = dict.fromkeys((*moved, *scm.graph.parents(moved)))
+    for node in needed:
+        if node not in called:
+            raise MediatorError(
+                f"{node!r} is a cause of {', '.join(map(repr, moved))} by the graph and not among "
+                "the inputs of the network, so its change cannot be followed; fit the model to "
+                "graph.latent_projection([...]) of the inputs"
+            )
+        if equations.domains[node].labels:
+            raise MediatorError(
+                f"{node!r} holds words in the structural model and numbers in X; fit the model to "
+                "the columns as the network has them"
+            )
 
-    def trials(self, block: Block) -> tuple[Trial, ...]:
-        """Does the sampler look at the mediators, or at chance of its own?"""
-        return (_trial(block, block.mediators, lambda rows: self._drawn(block, rows, 0)),)
+    def values(rows: Tensor) -> dict[str, NDArray[np.float64]]:
+        return {node: rows[:, called.index(node)].contiguous().numpy() for node in needed}
 
-    def moved(self, block: Block, levels: Sequence[int], draw: int) -> dict[int, Tensor]:
-        """What are the mediators at each of these levels? The same chance in all of them."""
-        return {level: self._drawn(block, block.told(level), draw) for level in levels}
-
-    def _drawn(self, block: Block, rows: Tensor, draw: int) -> Tensor:
-        chance = self._generator(block, draw)
-        told = consult(self.draw, rows, chance, as_arrays=block.as_arrays)
-        width = len(block.mediators)
-        return replace(block, rows=rows).read(told, width, "sampler")
-
-    def _generator(self, block: Block, draw: int) -> Any:
+    def move(rows: Tensor, block: int, draw: int) -> list[Columns]:
         import torch
 
-        sequence = np.random.SeedSequence(self.seed, spawn_key=(draw, block.number))
-        if block.as_arrays and not isinstance(self.draw, torch.nn.Module):
-            return np.random.default_rng(sequence)
-        state = int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        return torch.Generator(device=block.rows.device).manual_seed(state)
+        exact = rows.to("cpu", torch.float64)
+        observed = values(exact)
+        for node, column in observed.items():
+            equations.domains[node].check_present(column)
+        place = np.random.SeedSequence(seed, spawn_key=(block,)).generate_state(1)[0]
+        noise = abduct(equations, observed, Streams(scm.graph.nodes, int(place), draw), moved)
+        found: list[Columns] = []
+        for level in (0, 1):
+            told = values(change.told(exact, level))
+            settled = {node: column for node, column in told.items() if node not in noise}
+            world = propagate(equations, noise, settled)
+            found.append([torch.from_numpy(world[node]).to(rows) for node in moved])
+        return found
+
+    return Mover(follow, (*scm.assumptions, SCM_GIVEN), move, chance=True)
 
 
-def _say(block: Block, model: MediatorModel, columns: int, rows: Tensor) -> Tensor:
-    """What does a mediator model say about rows?"""
-    told = consult(model, rows.clone(), as_arrays=block.as_arrays)
-    return replace(block, rows=rows).read(told, columns, "mediator model")
+def _columns(told: Any, rows: Tensor, mediators: tuple[int, ...], who: str) -> Tensor:
+    """What a model said about mediators, one column each, or it is refused."""
+    import torch
+
+    n, columns = len(rows), len(mediators)
+    if isinstance(told, torch.Tensor) and told.numel() == n * columns and len(told) == n:
+        return told.reshape(n, columns).to(device=rows.device, dtype=rows.dtype)
+    found = tuple(told.shape) if hasattr(told, "shape") else type(told).__name__
+    raise MediatorError(
+        f"the {who} returned {found} for {n} rows; expected {columns} columns of numbers, one for "
+        f"each of the mediators {mediators}"
+    )
 
 
-def _trial(block: Block, columns: tuple[int, ...], say: Callable[[Tensor], Tensor]) -> Trial:
-    """Does the answer stay as it is with the mediators of other rows? Without waiting for it."""
-    rows = block.rows[:TRIED].clone()
-    other = rows.clone()
-    for column in columns:
-        other[:, column] = rows[:, column].roll(1)
-    one, two = say(rows), say(other)
-    return Trial(columns, (one - two).abs().max() > SAME * one.abs().max())
+def _followers(
+    scm: StructuralCausalModel,
+    names: Sequence[str],
+    protected: Sequence[int],
+    mediators: tuple[int, ...] | None,
+) -> tuple[int, ...]:
+    """The inputs that follow from the protected ones by the graph, in the order that was asked."""
+    for name in (names[index] for index in protected):
+        if name not in scm.graph.nodes:
+            raise MediatorError(
+                f"the protected input {name!r} is not in the graph {scm.graph.to_text()!r}; name "
+                "it in names=[...] as the graph does"
+            )
+    below = set(scm.graph.descendants([names[index] for index in protected]))
+    follow = [i for i, name in enumerate(names) if name in below]
+    asked = follow if mediators is None else mediators
+    for index in follow:
+        if index not in asked:
+            raise MediatorError(
+                f"the input {names[index]!r} follows from the protected input by the graph, and is "
+                "not among mediator_indices; add it, or leave them out to have all that follow"
+            )
+    return tuple(index for index in asked if index in follow)

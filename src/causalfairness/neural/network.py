@@ -1,165 +1,118 @@
 """What does a network say about some rows? One number each, without gradients, as in use.
 
-A `torch.nn.Module` is given tensors on its own device and in its own precision; any other callable
-is given what X is, arrays or tensors. Modules are in evaluation mode while they are asked, and
-every part of them is back in its own mode afterwards, whatever happens.
+Rows are handled in blocks whose size depends on the number of inputs alone, so that nothing that is
+drawn depends on the machine. A `torch.nn.Module` is given tensors on its own device and in its own
+precision, any other callable what X is, arrays or tensors. Modules are in evaluation mode while
+they are asked, and every part of them is back in its own mode afterwards, whatever happens.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalfairness.errors import PredictorError
-from causalfairness.neural.inputs import Inputs
-from causalfairness.neural.library import torch_or_explain
+from causalfairness.effects import Basis
+from causalfairness.errors import (
+    ColumnTypeError,
+    PredictorError,
+    TooFewRowsError,
+    TorchNotInstalledError,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Output = int | Callable[[Any], Any] | None
+NUMBERS = 2**23  # numbers in one block of rows
+MOST_ROWS, FEWEST_ROWS = 2**18, 256
+GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # step and multipliers of SplitMix64, as signed numbers
+FIRST, SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64
+SALT = 0xD1B54A32D192ED03 - 2**64
+
+
+def read_inputs(X: Any) -> tuple[Tensor, bool]:
+    """Which rows are in this table? A tensor of them, and whether they came as an array."""
+    try:
+        import torch
+    except ModuleNotFoundError as cause:
+        raise TorchNotInstalledError(
+            "networks are asked with torch, which is not installed: "
+            'pip install "causalfairness[torch]"'
+        ) from cause
+    as_array = not isinstance(X, torch.Tensor)
+    table: Any = np.asarray(X) if as_array else X.detach()
+    number = table.dtype.kind in "fiub" if as_array else not table.is_complex()
+    if table.ndim != 2 or not number:
+        raise ColumnTypeError(
+            f"X is of type {table.dtype} with the shape {tuple(table.shape)}; expected a table "
+            "of numbers, one row per person and one column per input of the network. Turn words "
+            "into numbers the way the network was trained"
+        )
+    if len(table) < 2:
+        raise TooFewRowsError(f"X has {len(table)} rows; standard errors need at least 2")
+    if as_array:  # without a copy where torch can read the numbers
+        known = table.dtype in (np.float16, np.float32, np.float64)
+        numbers = np.ascontiguousarray(table, dtype=None if known else np.float64)
+        table = torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())
+    return table, as_array
+
+
+def blocks(table: Tensor) -> list[slice]:
+    """In which pieces are the rows handled?"""
+    size = max(FEWEST_ROWS, min(MOST_ROWS, NUMBERS // table.shape[1]))
+    return [slice(at, min(at + size, len(table))) for at in range(0, len(table), size)]
+
+
+def on_device(rows: Tensor, device: Any) -> Tensor:
+    """What do these rows hold, on this device? As they are stored, without waiting for it."""
+    to_gpu = device.type == "cuda" and rows.device.type == "cpu"
+    return (rows.pin_memory() if to_gpu else rows).to(device, non_blocking=to_gpu)
 
 
 @contextmanager
 def at_rest(models: Sequence[Any]) -> Iterator[None]:
-    """How are models asked without changing them? Evaluation mode, no gradients, then as before.
-
-    >>> import torch
-    >>> network = torch.nn.Dropout().train()
-    >>> with at_rest([network]):
-    ...     network.training
-    False
-    >>> network.training
-    True
-    """
+    """How are models asked without changing them? Evaluation mode, no gradients, then as before."""
     import torch
 
     modules = [m for model in models if isinstance(model, torch.nn.Module) for m in model.modules()]
-    modes = [module.training for module in modules]
+    modes = {module: module.training for module in modules}
     try:
-        for module in modules:
+        for module in modes:
             module.training = False
         with torch.inference_mode():
             yield
     finally:
-        for module, mode in zip(modules, modes, strict=True):
+        for module, mode in modes.items():
             module.training = mode
 
 
-@dataclass(frozen=True, eq=False)
-class Respondent:
-    """Who is asked, where does it compute, and which of its outputs counts?
-
-    >>> import torch
-    >>> from causalfairness.neural.inputs import read_inputs
-    >>> who = respondent(torch.nn.Linear(3, 2), read_inputs(np.zeros((4, 3))), output=1)
-    >>> who.dtype, who.answer(torch.zeros(4, 3)).shape
-    (torch.float32, torch.Size([4]))
-    """
-
-    network: Any
-    output: Output
-    as_arrays: bool
-    device: Any
-    dtype: Any
-
-    @property
-    def is_module(self) -> bool:
-        """Is it a module of torch, rather than any callable?"""
-        import torch
-
-        return isinstance(self.network, torch.nn.Module)
-
-    @property
-    def name(self) -> str:
-        """How is it called in results?"""
-        named = getattr(self.network, "__name__", type(self.network).__name__)
-        return "the network" if named == "<lambda>" else str(named)
-
-    def answer(self, rows: Tensor) -> Tensor:
-        """What does it say about these rows?"""
-        told = consult(self.network, rows, as_arrays=self.as_arrays)
-        if callable(self.output):
-            told = self.output(told)
-        return _one_each(told, rows, self.output)
-
-
-def respondent(network: Any, inputs: Inputs, *, output: Output) -> Respondent:
-    """Who is asked? Where it computes follows from its parameters, else from X."""
-    torch = torch_or_explain()
-    if not callable(network):
-        raise PredictorError(
-            f"the network is {type(network).__name__}, which cannot be called; expected a "
-            "torch.nn.Module, or a function of a table of inputs"
-        )
-    if isinstance(output, np.integer):
-        output = int(output)
-    wrong = isinstance(output, bool) or not (output is None or isinstance(output, int))
-    if wrong and not callable(output):
-        raise PredictorError(
-            f"output is {output!r}; expected the place of one output, a function of what the "
-            "network returns (such as torch.sigmoid), or None"
-        )
-    device, dtype = home_of(network)
-    if device is None:
-        device = torch.device("cpu") if inputs.as_arrays else inputs.native.device
-    if dtype is None:
-        dtype = inputs.block(slice(0, 1), torch.device("cpu")).dtype
-        dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
-    return Respondent(network, output, inputs.as_arrays, device, dtype)
-
-
 def home_of(model: Any) -> tuple[Any, Any]:
-    """On which device and in which precision does a model compute? None where it does not say.
-
-    >>> import torch
-    >>> home_of(torch.nn.Linear(1, 1).double())
-    (device(type='cpu'), torch.float64)
-    """
+    """On which device and in which precision does a model compute? None where it does not say."""
     import torch
 
-    if not isinstance(model, torch.nn.Module):
-        return None, None
-    held = [*model.parameters(), *model.buffers()]
+    module = isinstance(model, torch.nn.Module)
+    held = [*model.parameters(), *model.buffers()] if module else []
     device = held[0].device if held else None
     return device, next((tensor.dtype for tensor in held if tensor.is_floating_point()), None)
 
 
-def consult(model: Any, rows: Tensor, *more: Any, as_arrays: bool) -> Any:
+def consult(model: Any, rows: Tensor, *more: Any, as_array: bool) -> Any:
     """What does a model return for these rows? A tensor, unless it returns something else."""
     import torch
 
     if isinstance(model, torch.nn.Module):
         device, dtype = home_of(model)
         return model(rows.to(device=device or rows.device, dtype=dtype or rows.dtype), *more)
-    if not as_arrays:
+    if not as_array:
         return model(rows, *more)
-    told = rows.to(torch.float32) if rows.dtype == torch.bfloat16 else rows
-    try:
-        returned = model(told.cpu().numpy(), *more)
-    except (TypeError, AttributeError) as cause:
-        raise PredictorError(
-            f"the function failed on an array ({type(cause).__name__}: {cause}). It is given "
-            "arrays because X is one; give X as a tensor if it expects tensors"
-        ) from cause
-    return _tensor(returned) if _is_array(returned) else returned
-
-
-def _is_array(returned: Any) -> bool:
-    """Is it an array, or does it hold one, as a column of a frame does?"""
-    import torch
-
-    held = isinstance(returned, list) or hasattr(returned, "__array__")
-    return held and not isinstance(returned, torch.Tensor)
-
-
-def _tensor(returned: Any) -> Tensor:
-    import torch
-
+    returned = model((rows.float() if rows.dtype == torch.bfloat16 else rows).cpu().numpy(), *more)
+    holds_array = isinstance(returned, list) or hasattr(returned, "__array__")
+    if isinstance(returned, torch.Tensor) or not holds_array:
+        return returned
     numbers = np.array(returned)
     if numbers.dtype.kind not in "fiub":
         raise PredictorError(
@@ -169,17 +122,19 @@ def _tensor(returned: Any) -> Tensor:
     return torch.from_numpy(numbers)
 
 
-def _one_each(told: Any, rows: Tensor, output: Output) -> Tensor:
-    """One number per row, of the outputs that were returned."""
+def answer(network: Any, rows: Tensor, output: Output, as_array: bool) -> Tensor:
+    """What does a network say about these rows? One number each, of the outputs it returns."""
     import torch
 
+    told, n = consult(network, rows, as_array=as_array), len(rows)
+    if callable(output):
+        told = output(told)
     if not isinstance(told, torch.Tensor) or told.is_complex():
         raise PredictorError(
             f"the network returned {type(told).__name__}; expected one number per row. Pick it "
             "with output=..., a function of what the network returns"
         )
-    n = len(rows)
-    if told.numel() == n and not (isinstance(output, int) and told.ndim > 1):
+    if told.numel() == n and (output is None or callable(output)):
         return told.reshape(n)
     if told.ndim == 0 or len(told) != n:
         raise PredictorError(
@@ -187,10 +142,44 @@ def _one_each(told: Any, rows: Tensor, output: Output) -> Tensor:
             "per row"
         )
     outputs = told.reshape(n, -1)
-    if not isinstance(output, int) or not 0 <= output < outputs.shape[1]:
+    whole = isinstance(output, int | np.integer) and not isinstance(output, bool)
+    if not whole or output not in range(outputs.shape[1]):
         raise PredictorError(
             f"the network returned {outputs.shape[1]} numbers per row and output is {output!r}; "
             f"say which one is asked about with output=0 to {outputs.shape[1] - 1}, or make one "
             "number of them, as in output=lambda y: y.softmax(-1)[:, 1]"
         )
     return outputs[:, output]
+
+
+def digest(rows: Tensor, start: int) -> Tensor:
+    """Are these the same rows? Three sums, on their device; those of blocks add up to a table's.
+
+    One word per row is mixed from the halves of its doubles and the places of their columns. Words
+    are summed modulo 2^64, whatever the order of rows, and mixed with the row's place. Neither the
+    device nor the size of a block has a say, and singles have the digest of the same doubles.
+    """
+    import torch
+
+    doubles = rows.to(torch.float64) + 0.0  # no minus zero
+    halves = doubles.contiguous().view(torch.int32)
+    places = torch.arange(1, halves.shape[1] + 1, device=rows.device) * GOLDEN
+    words = (halves * (_mixed(places) | 1)).sum(dim=1)
+    order = torch.arange(start, start + len(words), device=rows.device) * GOLDEN
+    mixed = _mixed(words)
+    return torch.stack([mixed.sum(), _mixed(words + SALT).sum(), _mixed(mixed + order).sum()])
+
+
+def basis_of(table: Tensor, sums: Tensor) -> Basis:
+    """Which table is it, and in which order do its rows come? By the digests of its blocks."""
+    n, width = table.shape
+    first, second, order = sums.tolist()
+    content = hashlib.sha256(f"{n} {width} {first} {second}".encode())
+    return Basis(content.hexdigest(), "rows", hashlib.sha256(f"{order}".encode()).hexdigest())
+
+
+def _mixed(words: Tensor) -> Tensor:
+    """The finalizer of SplitMix64, with shifts that let zeros in: torch would repeat the sign."""
+    for by, factor in ((30, FIRST), (27, SECOND), (31, 1)):
+        words = (words ^ ((words >> by) & (2 ** (64 - by) - 1))) * factor
+    return words

@@ -1,4 +1,9 @@
-"""What is asked of a network? Who is asked, about which rows, and what changes and follows."""
+"""What is asked of a network, and what does it answer in each world, row by row?
+
+A world says what the network is told directly and, for every mediator, at which level it hears it.
+Rows are read once, block by block: identified, sorted into groups, their mediators moved, and then
+one pass of the network for each world. Everything stays on the network's device until the end.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +11,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Required, TypedDict
 
-from causalfairness.errors import MediatorError, RoleError
-from causalfairness.neural.change import Change, change_between
-from causalfairness.neural.inputs import Inputs, read_inputs
+import numpy as np
+
+from causalfairness.errors import MediatorError, MissingValuesError, PredictorError, RoleError
+from causalfairness.neural.change import MISSING, OUTSIDE, Change, change_between, written
 from causalfairness.neural.mediators import (
-    AdditiveNoise,
-    Block,
     InOrder,
     Mover,
-    Redraw,
     Sampled,
-    Trial,
+    additive,
+    redrawn,
+    structural,
 )
-from causalfairness.neural.network import Output, Respondent, respondent
-from causalfairness.neural.structural import is_structural, structural
+from causalfairness.neural.network import (
+    Output,
+    answer,
+    at_rest,
+    basis_of,
+    blocks,
+    digest,
+    home_of,
+    on_device,
+    read_inputs,
+)
+from causalfairness.neural.result import NetworkEffects
+from causalfairness.progress import track
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Indices = int | Sequence[int]
+World = tuple[int, tuple[int, ...]]  # what the network is told, and the level of each mediator
 NOTHING_FOLLOWS = "no other input follows from the protected input: there are no mediators"
+NO_MEDIATORS = Mover((), (NOTHING_FOLLOWS,), lambda rows, block, draw: [])
 FEWEST = 256  # rows in a batch on the CPU, at least
 NUMBERS = 2**18  # numbers in a batch on the CPU, so that layers stay in its caches
 
@@ -48,54 +66,16 @@ class Asked(TypedDict, total=False):
 class Question:
     """What is asked of a network? Made by `question_of`."""
 
-    who: Respondent
-    inputs: Inputs
+    network: Any
+    output: Output
+    table: Tensor
+    as_array: bool  # functions are given arrays
+    names: Sequence[str]
+    title: str
     change: Change
-    mediators: tuple[int, ...]
-    mover: Mover | None
-    names: tuple[str, ...]
+    mover: Mover
     draws: int
-    batch_size: int
-    seed: int
-
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """Which models are asked?"""
-        return (self.who.network, *(() if self.mover is None else self.mover.models))
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What does the answer rest on, beyond the data?"""
-        return (NOTHING_FOLLOWS,) if self.mover is None else self.mover.assumptions
-
-    def trials(self, block: Block) -> tuple[Trial, ...]:
-        """Can the models of the mediators be used? Tried on some rows of a block."""
-        return () if self.mover is None else self.mover.trials(block)
-
-    def moved(
-        self, block: Block, own: Tensor, levels: Sequence[int], draw: int
-    ) -> dict[int, Tensor]:
-        """What are the mediators at each level? A row that holds the level keeps its own."""
-        import torch
-
-        if self.mover is None or not levels:
-            return {}
-        observed = block.observed()
-        found = self.mover.moved(block, levels, draw)
-        return {
-            level: torch.where((own == level)[:, None], observed, mediators)
-            for level, mediators in found.items()
-        }
-
-    def input_named(self, index: int) -> str:
-        """How is an input called?"""
-        return self.names[index] if self.names else f"input {index}"
-
-    @property
-    def title(self) -> str:
-        """What is changed, in words?"""
-        which = ", ".join(map(self.input_named, self.change.indices))
-        return f"{self.who.name}: {which}"
+    batch_size: int | None
 
 
 def question_of(
@@ -114,96 +94,93 @@ def question_of(
     seed: int = 0,
 ) -> Question:
     """What is asked? Everything that can be refused before the network is asked, is."""
-    inputs = read_inputs(X)
-    who = respondent(network, inputs, output=output)
-    protected = _indices([protected_index] if isinstance(protected_index, int) else protected_index)
-    asked = None if mediator_indices is None else _indices(mediator_indices)
-    _check_places(protected, asked or (), inputs.width)
+    table, as_array = read_inputs(X)
+    width = table.shape[1]
+    if not callable(network):
+        raise PredictorError(
+            f"the network is {type(network).__name__}, which cannot be called; expected a module "
+            "of torch, or a function of a table of inputs"
+        )
+    protected = _columns(protected_index, "protected_index", width)
+    mediators = mediator_indices
+    if mediators is not None:
+        mediators = _columns(mediators, "mediator_indices", width)
+    if not protected:
+        raise RoleError("protected_index is empty; name the column of the protected input")
+    for index in set(protected) & set(mediators or ()):
+        raise RoleError(f"column {index} is both protected and a mediator; it can be one of them")
+    if names is not None and len(names) != width:
+        raise RoleError(f"names has {len(names)} names for {width} inputs; give one each")
     change = change_between(protected, levels, continuous)
-    if names is not None and len(names) != inputs.width:
-        raise RoleError(f"names has {len(names)} names for {inputs.width} inputs; give one each")
-    mover, mediators = _mover(mediator_model, asked, names, inputs.width, protected, seed)
-    repeats, count = isinstance(mover, AdditiveNoise) or mover is None, _count(draws, "draws")
+    if hasattr(mediator_model, "equations"):  # a structural model, whose library may not be loaded
+        mover = structural(mediator_model, names, change, mediators, seed)
+    else:
+        mover = _mover(mediator_model, mediators, change, as_array, seed)
+    mover = mover if mover.mediators else NO_MEDIATORS
+    draws = _count(draws, "draws")
+    called = [f"input {at}" for at in range(width)] if names is None else [*map(str, names)]
+    who = getattr(network, "__name__", type(network).__name__)
+    title = ", ".join(called[index] for index in protected)
     return Question(
-        who,
-        inputs,
+        network,
+        output,
+        table,
+        as_array,
+        called,
+        f"{'the network' if who == '<lambda>' else who}: {title}",
         change,
-        mediators,
-        mover if mediators else None,
-        tuple(map(str, names or ())),
-        draws=1 if repeats else count,
-        batch_size=_batch(batch_size, who, inputs),
-        seed=seed,
+        mover,
+        draws if mover.chance else 1,
+        None if batch_size is None else _count(batch_size, "batch_size"),
     )
 
 
 def _mover(
-    model: Any,
-    asked: tuple[int, ...] | None,
-    names: Sequence[str] | None,
-    width: int,
-    protected: tuple[int, ...],
-    seed: int,
-) -> tuple[Mover | None, tuple[int, ...]]:
-    """How do the mediators follow, and which are they?"""
-    if is_structural(model):
-        return structural(model, names, width, protected, asked, seed)
-    if asked is None:
+    model: Any, mediators: tuple[int, ...] | None, change: Change, as_array: bool, seed: int
+) -> Mover:
+    """How the mediators follow, where no structural model says it."""
+    if mediators is None:
         raise MediatorError(
-            "mediator_indices is missing: say which inputs follow from the protected one, "
-            "[] if none does"
+            "mediator_indices is missing: say which inputs follow from the protected one, or []"
         )
-    if model is None and asked:
+    if model is None and mediators:
         raise MediatorError(
-            f"nothing says how the mediators {asked} follow the protected input: give "
-            "mediator_model, a model that predicts them, Sampled(...) or a StructuralCausalModel. "
-            "Changing the protected input alone, with the observed mediators in place, is "
-            "controlled_direct_effect and not a total effect"
+            f"nothing says how the mediators {mediators} follow: give mediator_model, a model that "
+            "predicts them, Sampled(...) or a StructuralCausalModel. Changing the protected input "
+            "alone, with observed mediators, is controlled_direct_effect and not a total effect"
         )
     if model is None:
-        return None, ()
-    if not asked:
+        return NO_MEDIATORS
+    if not mediators:
         raise MediatorError("there is a mediator_model and mediator_indices is empty; name them")
     if isinstance(model, Sampled):
-        return Redraw(model.draw, seed), asked
+        return redrawn(model.draw, mediators, change, as_array, seed)
     if isinstance(model, InOrder):
-        if len(model.models) != len(asked):
+        if len(model.models) != len(mediators):
             raise MediatorError(
-                f"InOrder has {len(model.models)} models for {len(asked)} mediators; give one each"
+                f"InOrder has {len(model.models)} models for {len(mediators)} mediators"
             )
-        return AdditiveNoise(tuple((m, (at,)) for at, m in enumerate(model.models))), asked
+        steps = [(one, (column,)) for one, column in zip(model.models, mediators, strict=True)]
+        return additive(steps, change, as_array)
     if not callable(model):
         raise MediatorError(
             f"mediator_model is {type(model).__name__}; expected a torch.nn.Module or a function "
             "of rows, InOrder(...), Sampled(...) or a StructuralCausalModel"
         )
-    return AdditiveNoise(((model, tuple(range(len(asked)))),)), asked
+    return additive([(model, mediators)], change, as_array)
 
 
-def _indices(given: Any) -> tuple[int, ...]:
-    try:
-        found = tuple(given)
-    except TypeError:
-        found = (given,)
+def _columns(given: Any, role: str, width: int) -> tuple[int, ...]:
+    """The columns of X that were given, each of them once."""
+    found = tuple(given) if hasattr(given, "__iter__") else (given,)
     if not all(hasattr(index, "__index__") and not isinstance(index, bool) for index in found):
-        raise RoleError(
-            f"inputs are named by their column in X, whole numbers from 0; found {found!r}"
-        )
-    return tuple(int(index) for index in found)
-
-
-def _check_places(protected: tuple[int, ...], mediators: tuple[int, ...], width: int) -> None:
-    if not protected:
-        raise RoleError("protected_index is empty; name the column of the protected input")
-    for role, places in (("protected_index", protected), ("mediator_indices", mediators)):
-        for at, place in enumerate(places):
-            if not 0 <= place < width:
-                raise RoleError(f"{role} names column {place}; X has the columns 0 to {width - 1}")
-            if place in places[:at]:
-                raise RoleError(f"{role} names column {place} twice")
-    both = sorted(set(protected) & set(mediators))
-    if both:
-        raise RoleError(f"column {both[0]} is both protected and a mediator; it can be one of them")
+        raise RoleError(f"inputs are named by column of X, whole numbers from 0; found {found!r}")
+    for at, index in enumerate(found):
+        if not 0 <= index < width:
+            raise RoleError(f"{role} names column {index}; X has the columns 0 to {width - 1}")
+        if index in found[:at]:
+            raise RoleError(f"{role} names column {index} twice")
+    return tuple(map(int, found))
 
 
 def _count(given: Any, name: str) -> int:
@@ -212,9 +189,95 @@ def _count(given: Any, name: str) -> int:
     return int(given)
 
 
-def _batch(given: int | None, who: Respondent, inputs: Inputs) -> int:
-    """How many rows is the network given at once? On other devices than the CPU, whole blocks."""
-    if given is not None:
-        return _count(given, "batch_size")
-    whole = len(inputs)
-    return max(FEWEST, NUMBERS // inputs.width) if who.device.type == "cpu" else whole
+def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEffects]:
+    """What do the answers in four worlds say, (0, 0), (0, 1), (1, 0), (1, 1), each time?"""
+    import torch
+
+    table, change = question.table, question.change
+    device, dtype = home_of(question.network)
+    device, dtype = device or table.device, dtype or (table[:0] * 1.0).dtype
+    worlds = [*dict.fromkeys(world for four in asked for world in four)]
+    exact = dtype == torch.float64 or not isinstance(question.network, torch.nn.Module)
+    stored = torch.float64 if exact or question.draws > 1 else torch.float32
+    outputs = torch.zeros((len(worlds), len(table)), dtype=stored, device=device)
+    groups = torch.empty(len(table), dtype=torch.int8, device=device)
+    sums = torch.zeros(3, dtype=torch.int64, device=device)
+    fails: list[Tensor] = []
+    parts = blocks(table)
+    with at_rest([question.network, *(trial.model for trial in question.mover.trials)]):
+        for number, part in track(enumerate(parts), total=len(parts), what="asking the network"):
+            given = on_device(table[part], device)
+            sums += digest(given, part.start)
+            groups[part] = change.groups(given)
+            rows = given.to(dtype)
+            fails = fails or [trial.fails(rows) for trial in question.mover.trials]
+            _answer(question, worlds, rows, number, groups[part], outputs[:, part])
+        _check(question, outputs, groups, fails)
+        outputs.masked_fill_(groups == OUTSIDE, 0.0)
+        found, held = (  # through memory that a GPU can write to at speed
+            torch.empty(part.shape, dtype=part.dtype, pin_memory=part.is_cuda).copy_(part).numpy()
+            for part in (outputs, groups)
+        )
+    title, assumptions, basis = question.title, question.mover.assumptions, basis_of(table, sums)
+    reference, comparison = map(written, change.levels)
+    results = []
+    for four in asked:
+        places = [worlds.index(world) for world in four]
+        told = (found if places == [*range(len(worlds))] else found[places]).reshape(2, 2, -1)
+        results.append(NetworkEffects(title, reference, comparison, told, held, basis, assumptions))
+    for group in (0, 1) if change.grouped else ():
+        results[0].rows_among(group)
+    return results
+
+
+def _answer(
+    question: Question,
+    worlds: Sequence[World],
+    block: Tensor,
+    number: int,
+    groups: Tensor,
+    into: Tensor,
+) -> None:
+    """The answers about one block of rows, averaged over the draws."""
+    import torch
+
+    mover = question.mover
+    whole = block.device.type != "cpu"
+    size = question.batch_size or (len(block) if whole else max(FEWEST, NUMBERS // block.shape[1]))
+    for draw in range(question.draws):
+        moved = mover.move(block, number, draw)
+        for line, (told, heard) in enumerate(worlds):
+            rows = question.change.told(block, told)
+            for place, (column, level) in enumerate(zip(mover.mediators, heard, strict=True)):
+                own = groups == level  # who holds the level already keeps its mediators
+                rows[:, column] = torch.where(own, block[:, column], moved[level][place])
+            for start in range(0, len(rows), size):
+                batch = slice(start, start + size)
+                said = answer(question.network, rows[batch], question.output, question.as_array)
+                into[line, batch] += said / question.draws
+
+
+def _check(question: Question, outputs: Tensor, groups: Tensor, fails: Sequence[Tensor]) -> None:
+    """Are all answers numbers, and can they be used? The one place that waits for the device."""
+    strange = ~outputs.isfinite().all(dim=0) & (groups != OUTSIDE)
+    if bool((groups == MISSING).any()):
+        which = ", ".join(question.names[index] for index in question.change.indices)
+        raise MissingValuesError(
+            f"the protected input ({which}) is missing in some rows, so they belong to no group; "
+            "leave these rows out of X, or fill them in and say so"
+        )
+    for trial, failed in zip(question.mover.trials, fails, strict=True):
+        if bool(failed):
+            raise MediatorError(
+                f"the answers about mediators change with the observed mediators {trial.columns} "
+                "themselves (or with chance that no generator was given for), so the change would "
+                "be lost on its way. Predict mediators from the other inputs; where one causes "
+                "another, give InOrder([...]) with one model each, or a StructuralCausalModel"
+            )
+    if bool(strange.any()):
+        row = int(strange.nonzero()[0, 0])
+        raise PredictorError(
+            f"the network's answer is not a finite number for {int(strange.sum()):,} rows, the "
+            f"first of them row {row}: {np.asarray(outputs[:, row].cpu()).tolist()}. Check X for "
+            "missing values in such rows, and what the mediator model makes of them"
+        )

@@ -1,19 +1,16 @@
-"""What does the protected input do to a network's output? Effects as in methods §2.
+"""What was found about a network? Effects as in methods §2, among everyone and within groups.
 
-    TE = mu[1,1,*] - mu[0,0,*],   NDE = mu[1,0,*] - mu[0,0,*],   NIE = mu[0,1,*] - mu[0,0,*]
-
-where mu[i, j, k] is the mean output of group k when the network is told i and the mediators follow
-j; 0 is the reference, 1 the comparison. The answers are kept row by row, and effects with their
-standard errors over rows are worked out when they are asked for.
+The answers are kept row by row, and effects with their standard errors over rows are worked out
+when they are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +27,13 @@ from causalfairness.effects import (
 )
 from causalfairness.effects.contrasts import CONTRASTS, Convention
 from causalfairness.effects.world_means import ALL_WORLDS, Among, Told
-from causalfairness.errors import GroupNotFoundError
+from causalfairness.errors import GroupNotFoundError, MissingValuesError, TooFewRowsError
+from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.neural.change import OUTSIDE
-from causalfairness.neural.passes import Codes
 
-if TYPE_CHECKING:
-    from causalfairness.neural.grouped import GroupedEffects
-
-Array = NDArray[np.float64]
 MAIN = ("total_effect", "natural_direct_effect", "natural_indirect_effect")
 GIVEN = ("treatment_given_{}", "direct_01_given_{}", "indirect_01_given_{}")
+FEWEST = 2  # rows that have a standard error
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +58,7 @@ class NetworkEffects:
     reference: str
     comparison: str
     outputs: NDArray[Any]  # (2, 2, n)
-    group: Codes
+    group: NDArray[np.int8]
     basis: Basis
     assumptions: tuple[str, ...]
 
@@ -82,6 +76,18 @@ class NetworkEffects:
     def natural_indirect_effect(self) -> Effect:
         """How much does it change through the mediators alone?"""
         return self._contrast("natural_indirect_effect")
+
+    def rows_among(self, among: Among) -> NDArray[np.bool_]:
+        """Which rows are these people? There must be some."""
+        inside = self.group != OUTSIDE if among == "everyone" else self.group == among
+        if not inside.any():
+            whom = {0: self.reference, 1: self.comparison, "everyone": "any value"}[among]
+            raise GroupNotFoundError(
+                f"no row of {self.title} holds {whom}. Give reference and comparison as X has "
+                "them; where the protected input is continuous there is only everyone, and "
+                "continuous=True asks about all rows"
+            )
+        return np.asarray(inside)
 
     def mean(self, told: Told, heard: Told, among: Among = "everyone") -> Effect:
         """What is mu[told, heard, among], the mean output in one world?"""
@@ -101,8 +107,8 @@ class NetworkEffects:
         """How much should this result be trusted?"""
         from causalfairness.tables import RowAccount
 
-        outside = int((self.group == OUTSIDE).sum())
-        rows = RowAccount(len(self.group), len(self.group) - outside, outside)
+        used = int((self.group != OUTSIDE).sum())
+        rows = RowAccount(len(self.group), used, len(self.group) - used)
         return Diagnostics("neural.effects", rows, Overlap(), assumptions=self.assumptions)
 
     def decompose(self, convention: Convention = "sequential") -> Decomposition:
@@ -114,66 +120,48 @@ class NetworkEffects:
 
     def table(self, level: float = 0.95) -> EffectTable:
         """What are the total, direct and indirect effects, among everyone and in each group?"""
-        names = [*MAIN]
-        for k in (0, 1):
-            if (self.group == k).any():
-                names += [name.format(k) for name in GIVEN]
+        held = [k for k in (0, 1) if (self.group == k).any()]
+        names = [*MAIN, *(name.format(k) for k in held for name in GIVEN)]
         meanings = tuple(CONTRASTS[name].meaning for name in names)
         return EffectTable(tuple(map(self._contrast, names)), meanings, level=level)
 
-    def among(self, rows: Any) -> NetworkEffects:
-        """What are the effects among some of the rows? `rows` is a mask, one value per row.
-
-        >>> import causalfairness as cf
-        >>> X = np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 3.0], [1.0, 4.0]])
-        >>> found = cf.neural.effects(
-        ...     lambda X: X[:, 0] * X[:, 1], X, protected_index=0, mediator_indices=[])
-        >>> found.total_effect.value, found.among(X[:, 1] > 2).total_effect.value
-        (2.5, 3.5)
-        """
-        given = np.asarray(rows)
-        mask = given.astype(bool)
-        if mask.shape != self.group.shape or not np.array_equal(mask, given):
-            raise GroupNotFoundError(
-                f"the mask holds {given.dtype} values with the shape {given.shape} for "
-                f"{len(self.group)} rows; give True or False for each row"
-            )
-        return replace(self, group=np.where(mask, self.group, OUTSIDE).astype(np.int8))
-
     def within(self, *labels: Any) -> GroupedEffects:
-        """What are the effects within groups of rows? Several labels make intersections.
-
-        >>> import causalfairness as cf
-        >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 3.0], [1.0, 3.0]])
-        >>> found = cf.neural.effects(
-        ...     lambda X: X[:, 0] * X[:, 1], X, protected_index=0, mediator_indices=[])
-        >>> by_group = found.within(X[:, 1], ["a", "a", "b", "b"])
-        >>> by_group[3.0, "b"].total_effect.value
-        3.0
-        """
-        from causalfairness.neural.grouped import grouped
-
-        return grouped(self, labels)
+        """What are the effects within groups of rows? Several labels make intersections."""
+        columns = [_column(column, len(self.group)) for column in labels]
+        rows = columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
+        places = {group: at for at, group in enumerate(sorted({*rows}))}
+        place = np.array([places[group] for group in rows])
+        by_group, refused = {}, {}
+        for group, at in places.items():
+            among = replace(self, group=np.where(place == at, self.group, OUTSIDE).astype(np.int8))
+            inside = np.count_nonzero(among.group != OUTSIDE)
+            if inside < FEWEST:
+                refused[group] = f"too few rows for a standard error ({inside})"
+            else:
+                by_group[group] = among
+        if not by_group:
+            raise TooFewRowsError(f"no group has {FEWEST} rows or more; make larger groups")
+        return GroupedEffects(by_group, refused)
 
     def __str__(self) -> str:
-        return "\n".join([self._headline, str(self.table()), *self._remarks()])
+        return "\n".join([self._headline, str(self.table()), *self._remarks])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<li>{escape(line)}</li>" for line in self._remarks())
-        title = f"<h4>{escape(self._headline)}</h4>"
-        return f"{title}{self.table()._repr_html_()}<ul>{remarks}</ul>"
+        remarks = "".join(f"<li>{escape(line)}</li>" for line in self._remarks)
+        return f"<h4>{escape(self._headline)}</h4>{self.table()._repr_html_()}<ul>{remarks}</ul>"
 
     @property
     def _headline(self) -> str:
         return f"{self.title} = {self.comparison} against {self.reference}"
 
-    def _remarks(self) -> Iterator[str]:
-        outside = int((self.group == OUTSIDE).sum())
-        aside = f", {outside:,} of other groups left aside" if outside else ""
-        yield f"rows: {len(self.group) - outside:,} used{aside}"
-        yield from (f"assumes: {assumption}" for assumption in self.assumptions)
+    @property
+    def _remarks(self) -> list[str]:
+        rows = self.diagnostics.rows
+        aside = f", {rows.outside:,} of other groups left aside" if rows.outside else ""
+        assumed = (f"assumes: {assumption}" for assumption in self.assumptions)
+        return [f"rows: {rows.used:,} used{aside}", *assumed]
 
     def _contrast(self, name: str) -> Effect:
         """A change from one world to another among the same people."""
@@ -184,32 +172,98 @@ class NetworkEffects:
             return replace(effect, value=0.0, spread=np.zeros_like(effect.spread))
         return effect
 
-    def _effect(self, name: str, by_row: Array, among: Among) -> Effect:
-        share = self._shares(among)
+    def _effect(self, name: str, by_row: NDArray[np.float64], among: Among) -> Effect:
+        """A mean over the rows among these people, and what each row contributes to it."""
+        inside = self.rows_among(among)
+        share = inside / np.count_nonzero(inside)
         value = float(share @ by_row)
         by_row -= value
         by_row *= share
         return Effect(name, value, by_row, self.basis, frozenset(self.assumptions))
-
-    def _shares(self, among: Among) -> Array:
-        """What each row contributes to the mean among these people."""
-        if among not in self._known_shares:
-            inside = self.group != OUTSIDE if among == "everyone" else self.group == among
-            if not inside.any():
-                whom = {0: self.reference, 1: self.comparison, "everyone": "any value"}[among]
-                raise GroupNotFoundError(
-                    f"no row of {self.title} holds {whom}, so nothing can be said about such a "
-                    "group. Where the protected input is continuous there is only everyone"
-                )
-            self._known_shares[among] = inside / np.count_nonzero(inside)
-        return self._known_shares[among]
-
-    @cached_property
-    def _known_shares(self) -> dict[Among, Array]:
-        return {}
 
     @cached_property
     def _rounding(self) -> float:
         """How large are differences that rounding alone makes?"""
         typical = np.abs(self.outputs[0, 0]).mean(dtype=np.float64)
         return float(np.finfo(self.outputs.dtype).eps * typical)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedEffects:
+    """What are the effects in each group? `refused` says which groups have none, and why.
+
+    Groups may be the levels of the protected input, or any others. The intervals of their table
+    hold together, and its p-values are adjusted after Holm.
+
+    >>> import causalfairness as cf
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 3.0], [1.0, 3.0]])
+    >>> found = cf.neural.effects(
+    ...     lambda X: X[:, 0] * X[:, 1], X, protected_index=0, mediator_indices=[])
+    >>> by_group = found.within(X[:, 1], ["a", "a", "b", "b"])
+    >>> by_group[3.0, "b"].total_effect.value
+    3.0
+    >>> by_group.table().names[0]
+    '1, a: total_effect'
+    """
+
+    by_group: Mapping[Any, NetworkEffects]
+    refused: Mapping[Any, str]
+    seed: int = 0
+
+    def table(self, level: float = 0.95) -> EffectTable:
+        """What are all groups' effects, with intervals that hold together and p-values by Holm?"""
+        effects = [
+            getattr(found, name).named(f"{_spelled(group)}: {name}")
+            for group, found in self.by_group.items()
+            for name in MAIN
+        ]
+        covariance = np.array([[one.covariance(other) for other in effects] for one in effects])
+        values, vectors = np.linalg.eigh(covariance)
+        spreads = vectors * np.sqrt(np.maximum(values, 0.0))  # short ones, whatever the rows
+        reach = simultaneous_quantile(spreads, level, np.random.default_rng(self.seed))
+        adjusted = tuple(holm([effect.p_value for effect in effects]).tolist())
+        return EffectTable(tuple(effects), level=level, reach=reach, adjusted=adjusted)
+
+    def __getitem__(self, group: Any) -> NetworkEffects:
+        if group not in self.by_group:
+            why = self.refused.get(group, f"there are {', '.join(map(repr, self.by_group))}")
+            raise KeyError(f"no effects of group {group!r}: {why}")
+        return self.by_group[group]
+
+    def __len__(self) -> int:
+        return len(self.by_group)
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.table()), *self._left_out])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        refused = "".join(f"<li>{escape(line)}</li>" for line in self._left_out)
+        return self.table()._repr_html_() + (f"<ul>{refused}</ul>" if refused else "")
+
+    @property
+    def _left_out(self) -> list[str]:
+        return [f"left out: {_spelled(group)}: {why}" for group, why in self.refused.items()]
+
+
+def _column(labels: Any, rows: int) -> list[Any]:
+    """Labels, as numpy reads them from any device; a missing one is no group and is refused."""
+    column = np.asarray(labels.detach().cpu() if hasattr(labels, "detach") else labels)
+    if column.shape != (rows,):
+        raise GroupNotFoundError(
+            f"labels have the shape {column.shape} for {rows} rows; give one label per row"
+        )
+    found: list[Any] = column.tolist()
+    missing = sum(x is None or type(x).__name__ == "NAType" or x != x for x in found)
+    if missing:
+        raise MissingValuesError(
+            f"labels are missing for {missing:,} of {rows:,} rows, which belong to no group then; "
+            "give them a label of their own, or leave them out of X"
+        )
+    return found
+
+
+def _spelled(group: Any) -> str:
+    parts = group if isinstance(group, tuple) else (group,)
+    return ", ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in parts)
