@@ -30,6 +30,12 @@ ASKED = {"protected_index": A, "mediator_indices": [M, N], "mediator_model": pre
 GRAPH = cf.CausalGraph.parse("a <-> c; {a, c} -> m; {a, m, c} -> n")
 
 
+@pytest.fixture(scope="module")
+def simulated():
+    """Total, direct and indirect effect of the deep network by brute force, with their errors."""
+    return simulated_effects(deep_network(), 200_000)
+
+
 def values(found):
     return [getattr(found, name).value for name in MAIN]
 
@@ -75,10 +81,21 @@ def test_a_structural_model_moves_the_mediators_by_its_own_mechanisms():
     assert any("structural model is taken as given" in line for line in found.assumptions)
 
 
-def test_a_network_agrees_with_a_brute_force_simulation():
-    network = deep_network()
-    found = cf.neural.effects(network, draw_at_random(6_000), **ASKED)
-    for name, (truth, error) in zip(MAIN, simulated_effects(network, 400_000), strict=True):
+def test_a_protected_input_that_follows_another_by_the_graph_is_set_and_not_moved():
+    import pandas
+
+    X = draw(500)
+    frame = pandas.DataFrame(X, columns=NAMES)
+    scm = cf.StructuralCausalModel.fit(GRAPH, frame, {"m": cf.scm.Linear(), "n": cf.scm.Linear()})
+    asked = {"protected_index": [A, M], "mediator_model": scm, "names": NAMES, "continuous": True}
+    ends = {"reference": (0.0, 0.0), "comparison": (1.0, 1.0)}
+    found = cf.neural.effects(linear_network(), X, **asked, **ends)
+    assert found.natural_direct_effect.value == pytest.approx(0.7 + 0.5, abs=1e-9)
+
+
+def test_a_network_agrees_with_a_brute_force_simulation(simulated):
+    found = cf.neural.effects(deep_network(), draw_at_random(6_000), **ASKED)
+    for name, (truth, error) in zip(MAIN, simulated, strict=True):
         effect = getattr(found, name)
         assert abs(effect.value - truth) < 4 * np.hypot(effect.standard_error, error), name
         assert effect.standard_error > 0
@@ -92,7 +109,7 @@ def draw_at_random(rows, seed=0):
     return np.column_stack([a, *mediators(a, c, *noise), c])
 
 
-def test_a_sampler_agrees_with_the_simulation():
+def test_a_sampler_agrees_with_the_simulation(simulated):
     network = deep_network()
 
     def sample(rows, chance):
@@ -102,7 +119,7 @@ def test_a_sampler_agrees_with_the_simulation():
     asked = {**ASKED, "mediator_model": cf.neural.Sampled(sample), "draws": 4}
     X = draw_at_random(6_000)
     found = cf.neural.effects(network, X, **asked)
-    for name, (truth, error) in zip(MAIN, simulated_effects(network, 400_000), strict=True):
+    for name, (truth, error) in zip(MAIN, simulated, strict=True):
         effect = getattr(found, name)
         assert abs(effect.value - truth) < 4 * np.hypot(effect.standard_error, error), name
     again = cf.neural.effects(network, X, **asked, batch_size=100)
@@ -218,28 +235,26 @@ def test_paths_and_their_remainder_add_up_to_the_total_effect():
 # --- standard errors ----------------------------------------------------------------------------
 
 
-def hits(draws, rows):
+def hits(draws, rows, simulated):
     """How often the 95 % intervals of the three effects cover what a simulation says."""
-    network = deep_network()
-    truths = [truth for truth, _ in simulated_effects(network, 400_000)]
-    found = np.zeros(3)
+    network, found = deep_network(), np.zeros(3)
     for seed in range(draws):
         effects = cf.neural.effects(network, draw_at_random(rows, seed), **ASKED)
-        for at, (name, truth) in enumerate(zip(MAIN, truths, strict=True)):
+        for at, (name, (truth, _)) in enumerate(zip(MAIN, simulated, strict=True)):
             low, high = getattr(effects, name).interval()
             found[at] += low <= truth <= high
     return found
 
 
-def test_intervals_cover_as_often_as_they_say():
+def test_intervals_cover_as_often_as_they_say(simulated):
     fewest, most = fewest_and_most_hits(200, 3)
-    assert all(fewest <= count <= most for count in hits(200, 300))
+    assert all(fewest <= count <= most for count in hits(200, 300, simulated))
 
 
 @pytest.mark.slow
-def test_intervals_cover_as_often_as_they_say_in_many_draws():
+def test_intervals_cover_as_often_as_they_say_in_many_draws(simulated):
     fewest, most = fewest_and_most_hits(2_000, 3)
-    assert all(fewest <= count <= most for count in hits(2_000, 600))
+    assert all(fewest <= count <= most for count in hits(2_000, 600, simulated))
 
 
 def test_standard_errors_are_those_of_a_mean_over_rows():
