@@ -6,13 +6,12 @@ for row-level estimators, and `Cells`, counts and sums from one GROUP BY where t
 
 from causalfairness.tables.cells import CellPair, Cells, CellSums
 from causalfairness.tables.columns import Column
-from causalfairness.tables.condition import Within
 from causalfairness.tables.joining import add_column
 from causalfairness.tables.missing import Missing, RowAccount
 from causalfairness.tables.rows import RowPair, Rows
 from causalfairness.tables.source import only_columns, only_rows
 from causalfairness.tables.table import Table, open_table
-from causalfairness.tables.target import Of
+from causalfairness.tables.target import Of, Within
 
 __all__ = [
     "CellPair",

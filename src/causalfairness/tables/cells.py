@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from causalfairness.errors import OutcomeError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import Column
-from causalfairness.tables.condition import Within
 from causalfairness.tables.fingerprint import identify_cells
 from causalfairness.tables.groups import (
     NEITHER,
@@ -32,7 +31,7 @@ from causalfairness.tables.groups import (
     shown_value,
 )
 from causalfairness.tables.missing import RowAccount
-from causalfairness.tables.target import Target, check_varies
+from causalfairness.tables.target import Target, Within, check_varies
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Beside, Cells, CellSums, arrange
 from causalfairness.tables.columns import Column, column_of
-from causalfairness.tables.condition import Within
 from causalfairness.tables.counted import Counted, cell_of_row, fixed_point, split
 from causalfairness.tables.counting_there import count_there
 from causalfairness.tables.groups import count_rows, label_groups
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
 from causalfairness.tables.rows import read_weights
-from causalfairness.tables.target import Target
+from causalfairness.tables.target import Target, Within
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from causalfairness.errors import ColumnTypeError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import LARGEST, SMALLEST, Column, column_of
-from causalfairness.tables.condition import Within
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.groups import (
     NEITHER,
@@ -29,7 +28,7 @@ from causalfairness.tables.groups import (
     members,
 )
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
-from causalfairness.tables.target import Target, check_varies
+from causalfairness.tables.target import Target, Within, check_varies
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

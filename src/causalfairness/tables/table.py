@@ -14,13 +14,12 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Cells
 from causalfairness.tables.coarsening import Bins, Cuts, coarsen
 from causalfairness.tables.columns import Value, column_of
-from causalfairness.tables.condition import Within
 from causalfairness.tables.counting import count_cells
 from causalfairness.tables.groups import GroupLabel, label_groups
 from causalfairness.tables.missing import Missing
 from causalfairness.tables.rows import Rows, read_rows
 from causalfairness.tables.source import Frame, check_columns, collect, open_frame, reading
-from causalfairness.tables.target import Of, Target, target_of
+from causalfairness.tables.target import Of, Target, Within, target_of
 
 Array = NDArray[np.float64]
 

@@ -1,8 +1,9 @@
-"""Whose mean is asked for? The outcome or the prediction, as one number per row."""
+"""Whose mean is asked for, and among whom? Outcome or prediction, as one number per row."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import narwhals as nw
@@ -18,7 +19,7 @@ from causalfairness.tables.columns import (
     column_of,
     number_there,
 )
-from causalfairness.tables.groups import canonical, quoted
+from causalfairness.tables.groups import canonical, quoted, shown_value
 from causalfairness.tables.source import collect
 
 Of = Literal["outcome", "prediction"]
@@ -146,3 +147,37 @@ def check_varies(lowest: float, highest: float, target: Target) -> None:
             f"column {target.column!r} has the same value ({lowest:g}) in every row of both "
             "groups: there is no gap to explain"
         )
+
+
+@dataclass(frozen=True)
+class Within:
+    """Which rows is a question about? Those whose `column` equals a value.
+
+    Error rates ask among people whose outcome is 0, or is 1. The other rows stay in the table, so
+    that answers about different rows can be combined; they are counted as left aside, which is
+    neither dropped for missing values nor of another group.
+
+    >>> within = Within("reoffended", 0)
+    >>> within.holds(Column.numbers("reoffended", np.array([0.0, 1.0, np.nan]))).tolist()
+    [True, False, False]
+    >>> print(within)
+    reoffended = 0
+    """
+
+    column: str
+    equals: Any
+
+    def holds(self, column: Column) -> NDArray[np.bool_]:
+        """Which rows are asked about? Those without a value are not."""
+        wanted = canonical(self.equals)
+        if column.values is not None:
+            return np.asarray(column.values == wanted)
+        return np.array([*(label == wanted for label in column.labels), False])[column.codes]
+
+    @property
+    def others(self) -> str:
+        """What do the rows have that are not asked about, in words?"""
+        return f"{self.column} other than {shown_value(canonical(self.equals))}"
+
+    def __str__(self) -> str:
+        return f"{self.column} = {shown_value(canonical(self.equals))}"
