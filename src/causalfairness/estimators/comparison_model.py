@@ -18,8 +18,8 @@ from causalfairness.errors import LearnerError
 from causalfairness.estimators.learners import check_learner, fit, is_classifier
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Column, RowPair
+from causalfairness.tables.frames import read_columns
 from causalfairness.tables.groups import group_label, label_groups
-from causalfairness.tables.telling import read_columns
 
 Array = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ from causalfairness.parity.error_rate import RATES, ErrorRateDecomposition, Rate
 from causalfairness.parity.statistical import check_convention, explain, pick
 from causalfairness.parity.yes_or_no import NOTHING, Answer, Decide, Decided, read_decided
 from causalfairness.tables import Missing, Table, open_table
-from causalfairness.tables.telling import dealt_anew
+from causalfairness.tables.frames import dealt_anew
 
 DEALS = 5  # how often the mediators are dealt out anew
 TELLING = 0.5  # share of people that must have a counterpart with other mediators

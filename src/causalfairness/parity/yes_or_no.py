@@ -22,8 +22,8 @@ from causalfairness.estimators.fills import consult
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import RowPair, Rows, Table, only_columns
 from causalfairness.tables.columns import Value
+from causalfairness.tables.frames import made_alike
 from causalfairness.tables.groups import NEITHER, canonical, members, quoted, shown_value
-from causalfairness.tables.telling import made_alike
 
 Array = NDArray[np.float64]
 Decide = Callable[[Any], Array]  # a frame of people -> 0 or 1 for each
