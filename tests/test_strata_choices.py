@@ -14,8 +14,7 @@ import pytest
 import causalfairness as cf
 from causalfairness.errors import ColumnNotFoundError, ColumnTypeError, EmptyCellsError, RoleError
 from causalfairness.estimators import Strata
-from causalfairness.estimators.saturated import Saturated
-from causalfairness.estimators.smoothing import smooth
+from causalfairness.estimators.saturated import Saturated, smooth
 from causalfairness.tables import open_table
 from judging import ALL_WORLDS, PARTS, errors_in_standard_errors, fewest_and_most_hits
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from causalfairness.effects import Estimate
 from causalfairness.errors import OutcomeError, PredictorError
+from causalfairness.estimators.answers import evaluate
 from causalfairness.estimators.doubly_robust import (
     assemble,
     check_settings,
@@ -23,7 +24,6 @@ from causalfairness.estimators.doubly_robust import (
     repeat_one_step,
     sample_of,
 )
-from causalfairness.estimators.fills import evaluate
 from causalfairness.estimators.learners import (
     check_learner,
     check_means,

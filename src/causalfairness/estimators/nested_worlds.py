@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.estimators.fills import evaluate
+from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, propagate
 from causalfairness.scm.intervention import read_intervention

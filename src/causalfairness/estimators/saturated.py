@@ -27,6 +27,7 @@ from causalfairness.estimators.within_cells import (
     shrunk_covariance,
 )
 from causalfairness.tables import CellPair, CellSums
+from causalfairness.tables.rows import encode
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -255,3 +256,48 @@ class CellPieces:
 def _unshared(rows: Array) -> Array:
     """The part of a cell's noise that does not show in the means of the cells already."""
     return np.maximum(1 - ratio(np.ones_like(rows), rows), 0.0)
+
+
+def smooth(cells: Saturated, rows: float, guess: Array) -> Saturated:
+    """What do small cells say, if they lean on their neighbors with this many pseudo-rows, s?
+
+        P(m | j, c)     = (n_jmc + s P(m | c)) / (n_jc + s)
+        E[y | i, m, c]  = (sum of y + s g(i, m, c)) / (n_imc + s)
+
+    Pseudo-rows of a stratum have the mediators of both groups pooled, those of a cell the outcome
+    of a guess g, the additive fit to all cells. How people are spread over strata is left alone.
+    With many rows per cell nothing changes; with few, noise is traded for some bias towards equal
+    mediators and additive outcomes.
+
+    >>> few = Saturated(np.array([[1.0, 3.0], [2.0, 2.0]]), np.ones((2, 2)), np.zeros(2, int))
+    >>> leaned = smooth(few, 4.0, np.zeros((2, 2)))
+    >>> leaned.weight.tolist(), leaned.outcome.round(3).tolist()
+    ([[1.25, 2.75], [1.75, 2.25]], [[0.2, 0.429], [0.333, 0.333]])
+    """
+    of_stratum = cells.stratum_weight[..., cells.stratum]
+    pooled = cells.weight.sum(axis=-2, keepdims=True)
+    share = pooled / of_stratum.sum(axis=-2, keepdims=True)
+    weight = of_stratum * (cells.weight + rows * share) / (of_stratum + rows)
+    outcome = (cells.weight * cells.outcome + rows * guess) / (cells.weight + rows)
+    return Saturated(weight, outcome, cells.stratum)
+
+
+def fit_additive(pair: CellPair, weight: Array, outcome: Array) -> Array:
+    """What does an additive fit to the observed cells say about every group and profile?
+
+    Ridge regression of the cell means on group, confounders and mediators, labels as indicators;
+    rows count by their weight. (2, profiles)
+    """
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    first = pair.index[np.unique(pair.profile, return_index=True)[1]]
+    keys = pair.cells.keys[len(pair.model.protected_columns) :]
+    known = encode(keys, first)
+    design = np.vstack([np.column_stack([np.full(len(known), g), known]) for g in (0.0, 1.0)])
+    seen = weight.ravel() > 0
+    fit = make_pipeline(StandardScaler(), Ridge(alpha=1.0))
+    per_row = weight.ravel()[seen] * (pair.sums.rows.sum() / weight.sum())  # whatever their scale
+    fit.fit(design[seen], outcome.ravel()[seen], ridge__sample_weight=per_row)
+    return np.asarray(fit.predict(design), dtype=float).reshape(2, -1)

@@ -18,10 +18,9 @@ from scipy import sparse
 from causalfairness.effects import Basis, Diagnostics, Effect, Estimate, WorldMeans
 from causalfairness.effects.world_means import pool
 from causalfairness.errors import EmptyCellsError, RoleError, WeightError
-from causalfairness.estimators.fills import evaluate, fit_additive
+from causalfairness.estimators.answers import evaluate
 from causalfairness.estimators.protocol import ASSUMPTIONS
-from causalfairness.estimators.saturated import CellPieces, Saturated
-from causalfairness.estimators.smoothing import smooth
+from causalfairness.estimators.saturated import CellPieces, Saturated, fit_additive, smooth
 from causalfairness.estimators.support import (
     Support,
     check_sizes,

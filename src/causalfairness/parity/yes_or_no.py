@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import ConstantPredictionError, OutcomeError, PredictorError, RoleError
-from causalfairness.estimators.fills import consult
+from causalfairness.estimators.answers import consult
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import RowPair, Rows, Table, only_columns
 from causalfairness.tables.columns import Value

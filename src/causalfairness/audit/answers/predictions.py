@@ -18,7 +18,7 @@ from causalfairness.audit.questions import (
 )
 from causalfairness.audit.study import Study, two_groups
 from causalfairness.errors import InvarianceError, OutcomeError
-from causalfairness.estimators.fills import evaluate
+from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference.intervals import normal_reach
 from causalfairness.invariance import InvarianceTest, invariance_test

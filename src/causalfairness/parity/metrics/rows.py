@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import GroupNotFoundError, RoleError, WeightError
-from causalfairness.estimators.fills import evaluate
+from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Missing, RowAccount, Rows, open_table
 from causalfairness.tables.groups import GroupLabel, count_rows, group_label, shown

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import NecessityError
-from causalfairness.estimators.fills import evaluate
+from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import StructuralCausalModel

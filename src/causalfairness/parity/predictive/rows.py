@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import MissingValuesError, RoleError
-from causalfairness.estimators.fills import evaluate
+from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Missing, RowPair, Rows, Table
 from causalfairness.tables.groups import COMPARISON, members
