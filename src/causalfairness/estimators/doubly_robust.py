@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,6 @@ from causalfairness.estimators.learners import (
 from causalfairness.estimators.nuisance import (
     Candidates,
     Fitted,
-    Nuisance,
     Sample,
     fit_nuisance,
 )
@@ -45,6 +44,9 @@ from causalfairness.estimators.one_step import Guard, OneStep, Strain, one_step
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
+
+if TYPE_CHECKING:
+    from causalfairness.estimators.known_model import KnownModel
 
 Array = NDArray[np.float64]
 
@@ -104,21 +106,8 @@ class DoublyRobust:
         They share folds and models of the group, and their effects can be subtracted.
         """
         memory: list[Fitted] = [{} for _ in range(self.repeats)]
-        estimates = []
-        for pair in [reading.pair(model) for reading in readings]:  # all are checked at first
-            sample = self.sample(pair)
-            found = repeat_one_step(
-                sample,
-                self.candidates(pair, seed),
-                Guard(self.clip),
-                folds=self.folds,
-                repeats=self.repeats,
-                workers=workers,
-                seed=seed,
-                memory=memory,
-            )
-            estimates.append(assemble(pair, sample, found, name=str(self), seed=seed))
-        return estimates
+        pairs = [reading.pair(model) for reading in readings]  # all are checked at first
+        return [cross_fitted(self, pair, memory, workers=workers, seed=seed) for pair in pairs]
 
     def sample(self, pair: RowPair) -> Sample:
         """What do the models learn from?"""
@@ -156,14 +145,6 @@ def described(name: str, estimator: Any, learners: Sequence[str], *first: str) -
     return f"{name}({', '.join(settings)})"
 
 
-@dataclass(frozen=True, eq=False)
-class Repeated:
-    """What did each repetition of cross-fitting find?"""
-
-    runs: tuple[OneStep, ...]
-    losses: tuple[LearnerLoss, ...]  # averaged over the repetitions
-
-
 def check_settings(folds: int, repeats: int, clip: float | None) -> None:
     """Can there be this many folds and repetitions, and such a limit on weights?"""
     if not (isinstance(folds, int) and isinstance(repeats, int)):
@@ -189,32 +170,29 @@ def sample_of(pair: RowPair, outcome: Array, known: Array | None = None) -> Samp
     return Sample(pair.group, pair.confounders, pair.mediators, outcome, weights, known)
 
 
-def repeat_one_step(
-    sample: Sample,
-    candidates: Candidates,
-    guard: Guard,
+def cross_fitted(
+    estimator: DoublyRobust | KnownModel,
+    pair: RowPair,
+    memory: Sequence[Fitted],
     *,
-    folds: int,
-    repeats: int,
     workers: int,
     seed: int,
-    memory: Sequence[Fitted] | None = None,
-) -> Repeated:
+) -> Estimate:
     """What are the world means, over repeated splits into folds?
 
     `memory` keeps each repetition's models of the group, for other measurements of these people.
     """
-    remembered = [{} for _ in range(repeats)] if memory is None else memory
+    sample, candidates = estimator.sample(pair), estimator.candidates(pair, seed)
     runs: list[OneStep] = []
     losses: list[tuple[LearnerLoss, ...]] = []
-    for rng, known in zip(np.random.default_rng(seed).spawn(repeats), remembered, strict=True):
-        fold = assign_folds(sample.group, folds, rng)
-        nuisance: Nuisance = fit_nuisance(sample, candidates, fold, workers=workers, known=known)
-        runs.append(one_step(sample, nuisance, guard))
+    generators = np.random.default_rng(seed).spawn(estimator.repeats)
+    for rng, known in zip(generators, memory, strict=True):
+        fold = assign_folds(sample.group, estimator.folds, rng)
+        nuisance = fit_nuisance(sample, candidates, fold, workers=workers, known=known)
+        runs.append(one_step(sample, nuisance, Guard(estimator.clip)))
         losses.append(nuisance.losses)
-    return Repeated(
-        tuple(runs), tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
-    )
+    averaged = tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
+    return assemble(pair, runs, averaged, name=str(estimator), seed=seed)
 
 
 def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
@@ -234,28 +212,30 @@ def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
     return LearnerLoss(first.target, names, first.measure, mean, flat)
 
 
-def assemble(pair: RowPair, sample: Sample, found: Repeated, *, name: str, seed: int) -> Estimate:
+def assemble(
+    pair: RowPair, runs: Sequence[OneStep], losses: tuple[LearnerLoss, ...], *, name: str, seed: int
+) -> Estimate:
     """How do rows' spreads become effects of the whole table?"""
-    repeats = len(found.runs)
+    repeats = len(runs)
     draws = f"{seed}/{repeats}" if repeats > 1 else ""
     basis = Basis(pair.rows.identity.fingerprint, "rows", pair.rows.identity.order, draws)
-    values = np.mean([run.values for run in found.runs], axis=0)
-    spreads = pair.scatter(np.mean([run.spreads for run in found.runs], axis=0))
+    values = np.mean([run.values for run in runs], axis=0)
+    spreads = pair.scatter(np.mean([run.spreads for run in runs], axis=0))
     if repeats > 1:
-        scatter = [(run.values - values) / np.sqrt(repeats * (repeats - 1)) for run in found.runs]
+        scatter = [(run.values - values) / np.sqrt(repeats * (repeats - 1)) for run in runs]
         spreads = np.concatenate([spreads, np.stack(scatter, axis=-1)], axis=-1)
     means = WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS))
     raw_gap = (means[1, 1, 1] - means[0, 0, 0]).named("total")
-    overlap, notes = summarise([strain for run in found.runs for strain in run.strains])
+    overlap, notes = summarise([strain for run in runs for strain in run.strains])
     diagnostics = Diagnostics(
         estimator=name,
         rows=pair.account,
         overlap=overlap,
-        learners=found.losses,
+        learners=losses,
         assumptions=ASSUMPTIONS,
         notes=notes,
     )
-    moments = SecondMoments.average([run.second_moments for run in found.runs])
+    moments = SecondMoments.average([run.second_moments for run in runs])
     return Estimate(means, raw_gap, diagnostics, second_moments=moments)
 
 

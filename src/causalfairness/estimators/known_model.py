@@ -17,11 +17,10 @@ from causalfairness.effects import Estimate
 from causalfairness.errors import OutcomeError, PredictorError
 from causalfairness.estimators.answers import evaluate
 from causalfairness.estimators.doubly_robust import (
-    assemble,
     check_settings,
+    cross_fitted,
     described,
     given,
-    repeat_one_step,
     sample_of,
 )
 from causalfairness.estimators.learners import (
@@ -31,8 +30,7 @@ from causalfairness.estimators.learners import (
     classifiers,
     regressors,
 )
-from causalfairness.estimators.nuisance import Candidates, Sample
-from causalfairness.estimators.one_step import Guard
+from causalfairness.estimators.nuisance import Candidates, Fitted, Sample
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
 
@@ -89,18 +87,8 @@ class KnownModel:
         self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means of the model's predictions?"""
-        pair = reading.pair(model)
-        sample = self.sample(pair)
-        found = repeat_one_step(
-            sample,
-            self.candidates(pair, seed),
-            Guard(self.clip),
-            folds=self.folds,
-            repeats=self.repeats,
-            workers=workers,
-            seed=seed,
-        )
-        return assemble(pair, sample, found, name=str(self), seed=seed)
+        memory: list[Fitted] = [{} for _ in range(self.repeats)]
+        return cross_fitted(self, reading.pair(model), memory, workers=workers, seed=seed)
 
     def sample(self, pair: RowPair) -> Sample:
         """What would the model say about everyone, told either group?"""
