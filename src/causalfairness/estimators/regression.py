@@ -11,12 +11,13 @@ under random row weights. What the models miss of a group's plain mean is report
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Diagnostics, Estimate, LearnerLoss, Overlap
+from causalfairness.errors import OverlapError
 from causalfairness.estimators.bootstrap import (
     Bootstrapped,
     bootstrap,
@@ -32,7 +33,6 @@ from causalfairness.estimators.learners import (
     is_classifier,
 )
 from causalfairness.estimators.protocol import ASSUMPTIONS
-from causalfairness.estimators.ranges import ranges_of
 from causalfairness.estimators.refitting import (
     LearnerRefit,
     LinearRefit,
@@ -44,10 +44,12 @@ from causalfairness.estimators.refitting import (
 )
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
+from causalfairness.tables.rows import encode
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 RIGHT_MODELS = "the models of the outcome have the right form: nothing corrects them"
+MOST_OUTSIDE = 0.9  # of a group beyond the other's range; with more there is nothing to compare
 ROUNDING = 1e-9  # share of the outcome's range below which a misfit is a rounding error
 
 
@@ -237,3 +239,78 @@ def _misfit(pair: RowPair, found: Bootstrapped) -> str:
         f"misfit, a group's plain mean minus its fitted one: {missed[0]:+.4g} in the reference "
         f"group, {missed[1]:+.4g} in the comparison group"
     )
+
+
+class Ranges(NamedTuple):
+    """What share of each group has a value beyond the other's range, and in which column mostly?
+
+    A model fitted to one group is on its own wherever the other has values beyond those it was
+    fitted on. Columns are compared one by one, labels by whether they occur: a coarse look, since
+    every value may be common while their combination is not.
+    """
+
+    outside: tuple[float, float]
+    column: str
+
+    def notes(self) -> tuple[str, ...]:
+        """What should a reader know?"""
+        if not self.column:
+            return ()
+        if not any(self.outside):
+            return (
+                "overlap was looked at column by column only: every value lies within the other "
+                "group's range",
+            )
+        return (
+            f"{self.outside[0]:.2%} of the reference group and {self.outside[1]:.2%} of the "
+            f"comparison group have values beyond the other group's range (most often "
+            f"{self.column!r}): there models are extended past the people they were fitted on",
+        )
+
+    def check(self) -> None:
+        """Is there anyone to compare with?"""
+        for own, other, share in zip(
+            ("reference", "comparison"), ("comparison", "reference"), self.outside, strict=True
+        ):
+            if share > MOST_OUTSIDE:
+                raise OverlapError(
+                    f"{share:.0%} of the {own} group have values beyond the range of the {other} "
+                    f"group, most often in {self.column!r}: the groups hardly overlap. Leave out "
+                    "columns that all but reveal the group, or restrict the question to where "
+                    "both groups are seen (Strata(empty_cells='restrict'))"
+                )
+
+
+def ranges_of(pair: RowPair) -> Ranges:
+    """Who has values that nobody in the other group reaches?
+
+    >>> import pyarrow as pa
+    >>> from causalfairness.fairness_model import StandardFairnessModel
+    >>> from causalfairness.tables import open_table
+    >>> data = pa.table({"a": [0, 0, 1, 1], "c": [1.0, 2.0, 2.0, 3.0], "y": [0, 1, 0, 1]})
+    >>> model = StandardFairnessModel(
+    ...     protected="a", reference=0, comparison=1, confounders=["c"], outcome="y")
+    >>> ranges_of(open_table(data).rows(model, "outcome").pair(model)).outside
+    (0.5, 0.5)
+    """
+    names = (*pair.model.confounders, *pair.model.mediators)
+    if not names:
+        return Ranges((0.0, 0.0), "")
+    weights = pair.weights
+    outside = np.stack([_outside(pair, name) for name in names])
+    worst = int(np.argmax(outside @ weights))
+    shares = [
+        float(np.average(outside.any(axis=0), weights=weights * (pair.group == g))) for g in (0, 1)
+    ]
+    return Ranges((shares[0], shares[1]), names[worst])
+
+
+def _outside(pair: RowPair, name: str) -> NDArray[np.bool_]:
+    """Whose value in this column is beyond the range of the other group?"""
+    values = encode([pair.rows.columns[name]], pair.index)
+    beyond = np.zeros(len(pair), dtype=bool)
+    for g in (0, 1):
+        others = values[(pair.group != g) & (pair.weights > 0)]
+        past = (values < others.min(axis=0)) | (values > others.max(axis=0))
+        beyond |= (pair.group == g) & past.any(axis=1)
+    return beyond
