@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import LearnerError
-from causalfairness.estimators.learners import check_learner, fit, is_classifier
+from causalfairness.estimators.learners import check_learner, fit, is_classifier, last_step
 from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.scm.learners import seeded
 from causalfairness.tables import Column, RowPair
 from causalfairness.tables.frames import read_columns
 from causalfairness.tables.groups import group_label, label_groups
@@ -50,7 +51,7 @@ def fit_comparison_model(pair: RowPair, classifier: Any, seed: int) -> Compariso
     design = np.column_stack([pair.group, *_coded(seen, seen)])
     weights = None if model.weights is None else pair.weights
     assert pair.outcome is not None
-    chosen = _default() if classifier is None else _seeded(classifier, seed)
+    chosen = _default() if classifier is None else seeded(classifier, seed)
     fitted = fit(chosen, design, pair.outcome, weights)
 
     def decide(people: Any) -> Array:
@@ -59,7 +60,7 @@ def fit_comparison_model(pair: RowPair, classifier: Any, seed: int) -> Compariso
         features = np.column_stack([told, *_coded(confounders, seen)])
         return np.asarray(fitted.predict(features), dtype=float)
 
-    name = _called(chosen)
+    name = type(last_step(chosen)).__name__
     decide.__qualname__ = name
     return ComparisonModel(name, decide)
 
@@ -79,26 +80,6 @@ def _default() -> Any:
     from sklearn.preprocessing import StandardScaler
 
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1_000))
-
-
-def _seeded(classifier: Any, seed: int) -> Any:
-    """A copy whose draws, if it makes any, follow from the seed."""
-    from sklearn.base import clone
-
-    copy = clone(classifier)
-    settings = copy.get_params(deep=True)
-    open_seeds = [
-        name
-        for name, value in settings.items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    ]
-    return copy.set_params(**dict.fromkeys(open_seeds, seed))
-
-
-def _called(model: Any) -> str:
-    from sklearn.pipeline import Pipeline
-
-    return type(model.steps[-1][1] if isinstance(model, Pipeline) else model).__name__
 
 
 def _columns_seen(pair: RowPair) -> tuple[Column, ...]:

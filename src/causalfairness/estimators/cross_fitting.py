@@ -15,9 +15,8 @@ from causalfairness.estimators.learners import (
     Learner,
     fit,
     is_classifier,
-    log_loss,
+    loss_of,
     predict_mean,
-    squared_loss,
 )
 from causalfairness.inference import run_all
 
@@ -144,10 +143,5 @@ def _loss(
 ) -> LearnerLoss:
     rows = problem.rows
     w = np.ones(int(rows.sum())) if weights is None else weights[rows]
-    seen, guess = target[rows], predicted[rows]
-    flat = np.full_like(seen, np.average(seen, weights=w))
-    if is_classifier(learner.model):
-        loss, flat_loss = log_loss(seen, guess, w), log_loss(seen, flat, w)
-        return LearnerLoss(problem.name, learner.name, "log loss", loss, flat_loss)
-    loss, flat_loss = squared_loss(seen, guess, w), squared_loss(seen, flat, w)
-    return LearnerLoss(problem.name, learner.name, "squared error", loss, flat_loss)
+    chances = is_classifier(learner.model)
+    return loss_of(problem.name, learner.name, chances, target[rows], predicted[rows], w)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects import LearnerLoss
 from causalfairness.errors import LearnerError
 
 Array = NDArray[np.float64]
@@ -155,6 +156,22 @@ def log_loss(target: Array, predicted: Array, weights: Array) -> float:
     return float(np.average(-np.where(target == 1, np.log(p), np.log1p(-p)), weights=weights))
 
 
+def loss_of(
+    target: str,
+    name: str,
+    chances: bool,
+    y: Array,
+    predicted: Array,
+    weights: Array,
+    where: str = "",
+) -> LearnerLoss:
+    """How well does a model predict, in log loss if it gives chances, beside the plain mean?"""
+    measure, words = (log_loss, "log loss") if chances else (squared_loss, "squared error")
+    flat = np.full_like(y, np.average(y, weights=weights))
+    loss, baseline = (measure(y, guess, weights) for guess in (predicted, flat))
+    return LearnerLoss(target, name, f"{words}{where}", loss, baseline)
+
+
 def squared_loss(target: Array, predicted: Array, weights: Array) -> float:
     """How far is a prediction from what happened, squared?
 
@@ -162,6 +179,12 @@ def squared_loss(target: Array, predicted: Array, weights: Array) -> float:
     0.25
     """
     return float(np.average((target - predicted) ** 2, weights=weights))
+
+
+def last_step(model: Any) -> Any:
+    """What does a pipeline end in? A model that is none is its own last step."""
+    steps = getattr(model, "steps", None)
+    return steps[-1][1] if steps else model
 
 
 class _Constant(NamedTuple):

@@ -28,9 +28,9 @@ from causalfairness.errors import LearnerError
 from causalfairness.estimators.learners import (
     fit,
     is_classifier,
-    log_loss,
+    last_step,
+    loss_of,
     predict_mean,
-    squared_loss,
 )
 
 Array = NDArray[np.float64]
@@ -221,12 +221,12 @@ class LearnerRefit:
     @property
     def name(self) -> str:
         """What is the model called? A pipeline is called by what it ends in."""
-        return self._last.__name__
+        return type(last_step(self.model)).__name__
 
     @property
     def is_parametric(self) -> bool:
         """Is it a linear model of scikit-learn, or a pipeline that ends in one?"""
-        return self._last.__module__.startswith("sklearn.linear_model")
+        return type(last_step(self.model)).__module__.startswith("sklearn.linear_model")
 
     @property
     def gives_chances(self) -> bool:
@@ -239,11 +239,6 @@ class LearnerRefit:
         models = (fit(self.model, x, target[self.rows], w) for target in targets)
         return np.stack([predict_mean(model, self.features) for model in models])
 
-    @property
-    def _last(self) -> type:
-        steps = getattr(self.model, "steps", None)
-        return type(steps[-1][1] if steps else self.model)
-
 
 def loss_in_sample(
     name: str, model: Refit, target: Array, predicted: Array, weights: Array
@@ -255,11 +250,8 @@ def loss_in_sample(
     >>> print(loss_in_sample("E[y]", model, y, model.predict(y[None], w)[0], w))
     E[y]: plain mean, squared error in sample 1 (1 without a model)
     """
-    flat = np.full_like(target, np.average(target, weights=weights))
-    measure = log_loss if model.gives_chances else squared_loss
-    words = "log loss in sample" if model.gives_chances else "squared error in sample"
-    loss, baseline = (measure(target, guess, weights) for guess in (predicted, flat))
-    return LearnerLoss(name, model.name, words, loss, baseline)
+    chances = model.gives_chances
+    return loss_of(name, model.name, chances, target, predicted, weights, " in sample")
 
 
 def caveats(models: Sequence[Refit]) -> tuple[str, ...]:

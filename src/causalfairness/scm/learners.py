@@ -39,8 +39,21 @@ def boosted_classifier() -> Any:
 
 def fit_learner(model: Any, features: Array, target: NDArray[Any], seed: int) -> Any:
     """What is this model, fitted? A copy; the model itself stays as it is."""
-    task = _Task(_seeded(model, seed), features, target)
+    task = _Task(seeded(model, seed), features, target)
     return run_all(_fit, [task], workers=1, what="fitting a mechanism")[0]
+
+
+def seeded(model: Any, seed: int) -> Any:
+    """What is this model, with its draws, if it makes any, following from a seed? A copy."""
+    from sklearn.base import clone
+
+    copy = clone(model)
+    open_seeds = {
+        name: seed
+        for name, value in copy.get_params().items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return copy.set_params(**open_seeds)
 
 
 def is_learner(value: Any) -> bool:
@@ -77,15 +90,3 @@ class _Task(NamedTuple):
 
 def _fit(task: _Task) -> Any:
     return task.model.fit(task.features, task.target)
-
-
-def _seeded(model: Any, seed: int) -> Any:
-    from sklearn.base import clone
-
-    copy = clone(model)
-    open_seeds = {
-        name: seed
-        for name, value in copy.get_params().items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    }
-    return copy.set_params(**open_seeds)
