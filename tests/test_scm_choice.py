@@ -21,7 +21,7 @@ from causalfairness.scm import (
     Ordered,
     Poisson,
 )
-from causalfairness.scm.background import spread_rows
+from causalfairness.scm.fitting import spread_rows
 from causalfairness.scm.hidden import districts
 from judging import fewest_and_most_hits
 

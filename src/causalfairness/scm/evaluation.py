@@ -30,7 +30,7 @@ from causalfairness.graph import CausalGraph
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.linear import LinearEquation, contribution
-from causalfairness.scm.mechanism import FittedMechanism
+from causalfairness.scm.mechanism import FittedMechanism, Sample
 
 Array = NDArray[np.float64]
 Edge = tuple[str, str]
@@ -52,6 +52,11 @@ class Equations(NamedTuple):
             tuple(self.domains[parent] for parent in parents),
             tuple(values[parent] for parent in parents),
         )
+
+    def sample(self, node: str, values: Values, seed: int) -> Sample:
+        """From which rows is the mechanism of a node learned, given the values of all?"""
+        column = values[node]
+        return Sample(self.domains[node], column, self.causes(node, values, len(column)), seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,22 +1,25 @@
-"""How is a structural causal model fitted? One mechanism per node, each on its own causes.
+"""How is a structural causal model fitted, and what is remembered of the rows it was fitted on?
 
-Linear nodes are fitted together in one pass over the rows; all others one by one.
+One mechanism per node, each on its own causes. Linear nodes are fitted together in one pass over
+the rows; all others one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import MechanismError
 from causalfairness.graph import CausalGraph
-from causalfairness.scm.background import KEPT, Remembered, sample_of, spread_rows
 from causalfairness.scm.choice import Choice, as_mechanisms, choose
 from causalfairness.scm.domain import read_domain
-from causalfairness.scm.evaluation import Equations, Values
+from causalfairness.scm.evaluation import Equations, Streams, Values, abduct
+from causalfairness.scm.goodness import CHECKED, NodeFit, cross_validate, independence
 from causalfairness.scm.hidden import check_hidden
 from causalfairness.scm.linear import Linear, fit_together
 from causalfairness.scm.mechanism import FittedMechanism, Sample
@@ -24,19 +27,12 @@ from causalfairness.scm.roots import Empirical
 from causalfairness.tables.frames import Template, frame_rows
 
 Array = NDArray[np.float64]
-
-
-class Fitted(NamedTuple):
-    """What came out of fitting?"""
-
-    equations: Equations
-    background: Remembered
-    template: Template
+KEPT = 2**15  # rows
 
 
 def fit_model(
     graph: CausalGraph, data: Any, mechanisms: Mapping[str, Any] | None, seed: int
-) -> Fitted:
+) -> tuple[Equations, Remembered, Template]:
     """Which equations fit this data, given the graph and what the user said about mechanisms?"""
     given = as_mechanisms(mechanisms, graph)
     rows = frame_rows(data, graph.nodes)
@@ -57,13 +53,13 @@ def fit_model(
             choices[node] = choose(sample) if sample else Choice(Empirical(), "no causes")
     equations = Equations(graph, domains, _fit_nodes(unfitted, values, choices, seed))
     background = Remembered(equations, kept, choices, seed)
-    return Fitted(equations, background, rows.template(graph.nodes))
+    return equations, background, rows.template(graph.nodes)
 
 
 def _fit_nodes(
     equations: Equations, values: Values, choices: Mapping[str, Choice], seed: int
 ) -> dict[str, FittedMechanism]:
-    samples = {node: _sample(equations, values, node, seed) for node in choices}
+    samples = {node: equations.sample(node, values, seed) for node in choices}
     linear = [node for node, choice in choices.items() if isinstance(choice.mechanism, Linear)]
     together = fit_together([samples[node] for node in linear]) if linear else []
     fitted: dict[str, FittedMechanism] = dict(zip(linear, together, strict=True))
@@ -71,12 +67,6 @@ def _fit_nodes(
         node: fitted[node] if node in fitted else choices[node].mechanism.fit(samples[node])
         for node in choices
     }
-
-
-def _sample(equations: Equations, values: Values, node: str, seed: int) -> Sample:
-    column = values[node]
-    causes = equations.causes(node, values, len(column))
-    return Sample(equations.domains[node], column, causes, seed)
 
 
 def _check_varies(graph: CausalGraph, values: Values, learned: set[str]) -> None:
@@ -97,3 +87,94 @@ def _is_constant(column: Array) -> bool:
         and column[0] == column[len(column) // 2]
         and bool(np.all(column == column[0]))
     )
+
+
+class Background(Protocol):
+    """What is known about noise and fit?"""
+
+    @property
+    def noise(self) -> Values:
+        """The noises of some observed people; entries at the same place are the same person's."""
+        ...
+
+    @property
+    def fits(self) -> tuple[NodeFit, ...]:
+        """How well does each mechanism fit?"""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered:
+    """What do remembered rows say about noise and fit?
+
+    A model remembers up to 32,768 of the rows that it was fitted on. Their noises, abducted when
+    they are first asked for, are what new people are drawn from: each node on its own, nodes with
+    hidden common causes together. Fit and independence are worked out on up to 20,000 of them.
+    """
+
+    equations: Equations
+    rows: Values
+    choices: Mapping[str, Choice]
+    seed: int
+
+    @cached_property
+    def noise(self) -> dict[str, Array]:
+        """The noises of the remembered rows."""
+        nodes = self.equations.graph.nodes
+        return abduct(self.equations, self.rows, Streams(nodes, self.seed), nodes)
+
+    @cached_property
+    def fits(self) -> tuple[NodeFit, ...]:
+        """How well does each mechanism fit, by cross-validation?"""
+        return tuple(self._fit(node) for node in self.equations.graph.nodes)
+
+    def sample(self, node: str) -> Sample:
+        """On which rows is the mechanism of a node checked?"""
+        return sample_of(self.equations, self.rows, node, self.seed)
+
+    def _fit(self, node: str) -> NodeFit:
+        choice, causes = self.choices[node], self.equations.graph.parent_map[node]
+        plain = NodeFit(node, str(choice.mechanism), choice.why, causes)
+        if not causes or not choice.mechanism.learns:
+            return plain
+        sample = self.sample(node)
+        check = choice.check or cross_validate(choice.mechanism, sample)
+        return replace(
+            plain,
+            measure=check.measure,
+            value=check.value,
+            baseline=check.baseline,
+            independence=independence(check, sample.causes),
+            rows=len(sample),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What did a file say about noise and fit?"""
+
+    noise: Values
+    fits: tuple[NodeFit, ...]
+
+
+def sample_of(equations: Equations, rows: Values, node: str, seed: int) -> Sample:
+    """On which of these rows is a mechanism chosen and checked?"""
+    picked = spread_rows(len(rows[node]), CHECKED, seed)
+    return replace(equations.sample(node, rows, seed).take(picked), partial=False)
+
+
+def spread_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
+    """Which rows are remembered? All, or one at random out of each of `most` equal stretches.
+
+    >>> spread_rows(3, 10, seed=0).tolist(), len(spread_rows(1_000, 10, seed=0))
+    ([0, 1, 2], 10)
+    """
+    if n <= most:
+        return np.arange(n)
+    edges = np.arange(most + 1)
+    edges *= n
+    edges //= most
+    luck = np.random.default_rng(seed).random(most)
+    luck *= np.diff(edges)
+    luck += edges[:-1]
+    return luck.astype(np.intp)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from causalfairness.effects import Basis
 from causalfairness.errors import MechanismError, OverlapError
 from causalfairness.inference import run_all
-from causalfairness.scm.background import Remembered
 from causalfairness.scm.evaluation import Equations, Values
-from causalfairness.scm.mechanism import Mechanism, Sample
+from causalfairness.scm.fitting import Remembered
+from causalfairness.scm.mechanism import Mechanism
 from causalfairness.tables.fingerprint import Identity
 
 if TYPE_CHECKING:
@@ -47,15 +47,10 @@ class Refits:
     def on(self, rows: NDArray[np.intp]) -> Equations:
         """What are the equations, learned from these rows?"""
         again = {
-            node: mechanism.fit(self._sample(node).take(rows))
+            node: mechanism.fit(self.equations.sample(node, self.values, self.seed).take(rows))
             for node, mechanism in self.mechanisms.items()
         }
         return self.equations._replace(fitted={**self.equations.fitted, **again})
-
-    def _sample(self, node: str) -> Sample:
-        column = self.values[node]
-        causes = self.equations.causes(node, self.values, len(column))
-        return Sample(self.equations.domains[node], column, causes, self.seed)
 
 
 def refits_of(scm: StructuralCausalModel, values: Values, nodes: Sequence[str]) -> Refits:

@@ -13,25 +13,23 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from causalfairness.errors import MechanismError, SourceError, TrustError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.additive import AdditiveEquation
-from causalfairness.scm.background import Background, Recorded
 from causalfairness.scm.categorical import CategoricalEquation
-from causalfairness.scm.causes import Causes
 from causalfairness.scm.choice import as_mechanisms
 from causalfairness.scm.counts import CountEquation
 from causalfairness.scm.couplings import Gumbel, Monotone
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.evaluation import Equations
+from causalfairness.scm.fitting import Background, Recorded
 from causalfairness.scm.given import DeterministicEquation, GivenEquation
 from causalfairness.scm.goodness import NodeFit
 from causalfairness.scm.linear import LinearEquation
-from causalfairness.scm.mechanism import Sample
 from causalfairness.scm.probabilities import Frequencies, Learned, Logistic, Told
 from causalfairness.scm.roots import Observed
 from causalfairness.scm.transformed import Scale, TransformedEquation
@@ -45,14 +43,6 @@ PARAMETRIC = (
 LEARNED = (AdditiveEquation, Learned)  # their field `model` goes to the file beside
 GIVEN = (DeterministicEquation, GivenEquation, Told)
 KINDS = {kind.__name__: kind for kind in (*PARAMETRIC, *LEARNED)}
-
-
-class Parts(NamedTuple):
-    """Of what is a model made?"""
-
-    equations: Equations
-    background: Background
-    template: Template
 
 
 def save(path: Path, equations: Equations, background: Background, template: Template) -> None:
@@ -77,7 +67,9 @@ def save(path: Path, equations: Equations, background: Background, template: Tem
     path.write_text(json.dumps(record, indent=1, allow_nan=False), "utf-8")
 
 
-def load(path: Path, *, trust: bool, mechanisms: Mapping[str, Any] | None) -> Parts:
+def load(
+    path: Path, *, trust: bool, mechanisms: Mapping[str, Any] | None
+) -> tuple[Equations, Background, Template]:
     """Read a model that `save` wrote."""
     record = _read(path)
     learners = _load_learners(path, record, trust=trust)
@@ -94,7 +86,7 @@ def load(path: Path, *, trust: bool, mechanisms: Mapping[str, Any] | None) -> Pa
         fitted[node] = _again(node, given, equations)
     noise = {node: np.array(values, dtype=float) for node, values in record["noise"].items()}
     fits = tuple(_revived(fit, learners) for fit in record["fits"])
-    return Parts(equations, Recorded(noise, fits), Template(record["library"]))
+    return equations, Recorded(noise, fits), Template(record["library"])
 
 
 def _plain(value: Any, learners: list[Any]) -> Any:
@@ -134,9 +126,8 @@ def _again(node: str, given: Mapping[str, Any], equations: Equations) -> Any:
             f"the mechanism of {node!r} is a function, which is not saved; give it again: "
             f"load(..., mechanisms={{{node!r}: ...}})"
         )
-    parents = tuple(equations.domains[parent] for parent in equations.graph.parent_map[node])
-    nobody = Causes(0, parents, tuple(np.empty(0) for _ in parents))
-    return given[node].fit(Sample(equations.domains[node], np.empty(0), nobody, seed=0))
+    nobody = dict.fromkeys(equations.graph.nodes, np.empty(0))
+    return given[node].fit(equations.sample(node, nobody, seed=0))
 
 
 def _read(path: Path) -> dict[str, Any]:

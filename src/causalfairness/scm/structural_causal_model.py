@@ -22,7 +22,6 @@ from causalfairness.errors import InterventionError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import saving
-from causalfairness.scm.background import Background
 from causalfairness.scm.evaluation import (
     Edge,
     Equations,
@@ -32,7 +31,7 @@ from causalfairness.scm.evaluation import (
     carry,
     propagate,
 )
-from causalfairness.scm.fitting import fit_model
+from causalfairness.scm.fitting import Background, fit_model
 from causalfairness.scm.goodness import NodeFit
 from causalfairness.scm.hidden import districts
 from causalfairness.scm.intervention import check_nodes, read_intervention

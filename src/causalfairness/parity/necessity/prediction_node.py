@@ -17,10 +17,10 @@ from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.scm.background import Remembered
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.choice import Choice
 from causalfairness.scm.domain import Domain
+from causalfairness.scm.fitting import Remembered
 from causalfairness.scm.mechanism import Sample
 from causalfairness.tables import add_column
 from causalfairness.tables.frames import Template, frame_rows
