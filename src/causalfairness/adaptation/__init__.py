@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from causalfairness.adaptation.boosting import BoostedQuantiles
 from causalfairness.adaptation.forest import QuantileForest
-from causalfairness.adaptation.goodness import RankFit
 from causalfairness.adaptation.learner import ConditionalDistribution, QuantileLearner
 from causalfairness.adaptation.linear import LinearQuantiles
-from causalfairness.adaptation.report import AdaptationReport
+from causalfairness.adaptation.report import AdaptationReport, RankFit
 
 if TYPE_CHECKING:
     from causalfairness.adaptation.fair_adapter import FairAdapter

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from causalfairness.adaptation.balance import reference_weights
 from causalfairness.adaptation.forest import QuantileForest
-from causalfairness.adaptation.goodness import RankFit, rank_fits
 from causalfairness.adaptation.grouping import grouping_of
 from causalfairness.adaptation.learner import Array, QuantileLearner
 from causalfairness.adaptation.mechanisms import Codes, Mechanism, adapt, fit_mechanisms
@@ -33,7 +32,7 @@ from causalfairness.adaptation.reading import (
     read_again,
     read_new,
 )
-from causalfairness.adaptation.report import AdaptationReport
+from causalfairness.adaptation.report import AdaptationReport, RankFit, rank_fits
 from causalfairness.adaptation.steps import steps_of
 from causalfairness.errors import LearnerError, RoleError
 from causalfairness.graph import CausalGraph
@@ -121,9 +120,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         The outcome, and what else no other moved column follows from, may be absent.
         """
-        check_is_fitted(self)
-        read = read_again(data, self.plan_, self.domains_)
-        group = self.grouping_.codes(columns_of(read.rows, self.plan_.protected))
+        read, group = self._read(data)
         adapted = adapt(self.mechanisms_, read.values, group, seed=self.seed)
         new = {
             name: self.domains_[name].new(values, whole=True)
@@ -163,10 +160,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def goodness(self, data: Any) -> tuple[RankFit, ...]:
         """Do ranks look uniform among these rows? Ask about rows that were not fitted on."""
-        check_is_fitted(self)
-        read = read_again(data, self.plan_, self.domains_)
-        group = self.grouping_.codes(columns_of(read.rows, self.plan_.protected))
-        return self._fits(read, group)
+        return self._fits(*self._read(data))
 
     def weights(self, data: Any) -> Array:
         """How much should each row count, for its group to have the reference's confounders?
@@ -187,10 +181,8 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> bool(abs(gaps[1]) < 0.3 * abs(gaps[0]))
         True
         """
-        check_is_fitted(self)
+        read, group = self._read(data)
         columns = self.plan_.confounders
-        read = read_again(data, self.plan_, self.domains_)
-        group = self.grouping_.codes(columns_of(read.rows, self.plan_.protected))
         return reference_weights(read, columns, group, seed=self.seed, workers=self.workers)
 
     def keeping(
@@ -244,6 +236,12 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return self.outcome
         last = [node for node in caused if not self.graph.child_map[node]]
         return last[0] if len(last) == 1 else None
+
+    def _read(self, data: Any) -> tuple[Read, Codes]:
+        """What rows hold, and which group each is of."""
+        check_is_fitted(self)
+        read = read_again(data, self.plan_, self.domains_)
+        return read, self.grouping_.codes(columns_of(read.rows, self.plan_.protected))
 
     def _plan(self) -> Plan:
         self._outcome()
