@@ -23,8 +23,7 @@ from causalfairness.adaptation.forest import QuantileForest
 from causalfairness.adaptation.grouping import grouping_of
 from causalfairness.adaptation.learner import Array, QuantileLearner
 from causalfairness.adaptation.mechanisms import Codes, Mechanism, adapt, fit_mechanisms
-from causalfairness.adaptation.paths import keeping
-from causalfairness.adaptation.plan import Plan, plan_of
+from causalfairness.adaptation.plan import Plan, keeping, plan_of
 from causalfairness.adaptation.reading import (
     Read,
     columns_of,
@@ -190,7 +189,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> FairAdapter:
         """Which adapter removes all paths but these? One that is not fitted yet.
 
-        What each name keeps is told in `causalfairness.adaptation.paths`.
+        What each name keeps is told in `causalfairness.adaptation.plan`.
 
         >>> import causalfairness as cf
         >>> graph = cf.CausalGraph.parse("race <-> age; {race, age} -> priors; priors -> recid")

@@ -2,7 +2,7 @@
 
 The adapter is fitted and moves the training rows, outcome included; the model learns from the moved
 rows, and new rows are moved before it predicts. It never sees the protected attribute. What it may
-use is what the adapter keeps: see `causalfairness.adaptation.paths`.
+use is what the adapter keeps: see `causalfairness.adaptation.plan`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from causalfairness.adaptation.paths import DIRECT, INDIRECT, SPURIOUS, keeping
-from causalfairness.adaptation.plan import plan_of
+from causalfairness.adaptation.plan import DIRECT, INDIRECT, SPURIOUS, keeping, plan_of
 from causalfairness.errors import PathError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
