@@ -21,8 +21,7 @@ from causalfairness.scm import (
     Ordered,
     Poisson,
 )
-from causalfairness.scm.fitting import spread_rows
-from causalfairness.scm.hidden import districts
+from causalfairness.scm.fitting import districts, spread_rows
 from judging import fewest_and_most_hits
 
 fit = cf.StructuralCausalModel.fit

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from causalfairness.errors import PathError, RoleError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.domain import nearest
-from causalfairness.scm.hidden import check_hidden
+from causalfairness.scm.fitting import check_hidden
 
 SPURIOUS, INDIRECT, DIRECT = "spurious", "indirect", "direct"
 

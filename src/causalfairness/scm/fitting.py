@@ -6,7 +6,7 @@ the rows; all others one by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,13 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import MechanismError
+from causalfairness.errors import MechanismError, NotIdentifiedError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.choice import Choice, as_mechanisms, choose
 from causalfairness.scm.domain import read_domain
 from causalfairness.scm.evaluation import Equations, Streams, Values, abduct
 from causalfairness.scm.goodness import CHECKED, NodeFit, cross_validate, independence
-from causalfairness.scm.hidden import check_hidden
 from causalfairness.scm.linear import Linear, fit_together
 from causalfairness.scm.mechanism import FittedMechanism, Sample
 from causalfairness.scm.roots import Empirical
@@ -178,3 +177,46 @@ def spread_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
     luck *= np.diff(edges)
     luck += edges[:-1]
     return luck.astype(np.intp)
+
+
+def check_hidden(graph: CausalGraph, learned: Collection[str]) -> None:
+    """Can the mechanisms of these nodes be learned in spite of hidden causes?
+
+    A fitted mechanism needs noise that is independent of its causes. A hidden cause of a node and
+    of one of its ancestors breaks that: what the ancestor does and what comes along with it cannot
+    be told apart. One of two nodes of which neither leads to the other does no harm to fitting or
+    to invertible abduction: noises then come together, and are drawn together (`districts`).
+
+    >>> check_hidden(CausalGraph.parse("race <-> age; {race, age} -> pay"), ["pay"])
+    """
+    for one, other in graph.hidden:
+        for cause, effect in ((one, other), (other, one)):
+            if effect in learned and cause in graph.ancestors(effect):
+                raise NotIdentifiedError(
+                    f"{cause} <-> {effect}: a hidden common cause of {effect!r} and of {cause!r}, "
+                    "which leads to it. What the one does to the other cannot be learned from "
+                    "data. Correct the edge if it is wrong, record the hidden cause as a column, "
+                    f"or give the equation of {effect!r} (StructuralEquation)"
+                )
+
+
+def districts(graph: CausalGraph) -> tuple[tuple[str, ...], ...]:
+    """Which nodes have noises that come together? Those linked by hidden causes, step by step.
+
+    >>> districts(CausalGraph.parse("a <-> b; b <-> c; {a, b, c} -> d"))
+    (('a', 'b', 'c'), ('d',))
+    """
+    seen: set[str] = set()
+    found = []
+    for node in graph.nodes:
+        if node in seen:
+            continue
+        waiting, together = [node], {node}
+        while waiting:
+            for partner in graph.partner_map[waiting.pop()]:
+                if partner not in together:
+                    together.add(partner)
+                    waiting.append(partner)
+        seen |= together
+        found.append(tuple(name for name in graph.nodes if name in together))
+    return tuple(found)

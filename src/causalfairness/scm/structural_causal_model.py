@@ -31,9 +31,8 @@ from causalfairness.scm.evaluation import (
     carry,
     propagate,
 )
-from causalfairness.scm.fitting import Background, fit_model
+from causalfairness.scm.fitting import Background, districts, fit_model
 from causalfairness.scm.goodness import NodeFit
-from causalfairness.scm.hidden import districts
 from causalfairness.scm.intervention import check_nodes, read_intervention
 from causalfairness.scm.paths import ask_along
 from causalfairness.scm.reading import assumptions_of, summary_of
