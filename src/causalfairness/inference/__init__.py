@@ -1,7 +1,12 @@
 """How sure can we be? Uncertainty on plain arrays, knowing nothing about fairness."""
 
-from causalfairness.inference.equivalence import equivalence_p_value, minimum_effect_p_value
-from causalfairness.inference.intervals import Interval, normal_interval, two_sided_p_value
+from causalfairness.inference.intervals import (
+    Interval,
+    equivalence_p_value,
+    minimum_effect_p_value,
+    normal_interval,
+    two_sided_p_value,
+)
 from causalfairness.inference.multiplicity import benjamini_hochberg, holm, simultaneous_quantile
 from causalfairness.inference.parallel import run_all
 from causalfairness.inference.proportions import (

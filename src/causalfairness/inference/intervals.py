@@ -1,10 +1,28 @@
-"""How far may the truth be from the estimate? Intervals and p-values from a standard error."""
+"""How far may the truth be from the estimate? Intervals and p-values from a standard error.
+
+Two tests ask whether an effect is larger than matters, or smaller, with a margin between them:
+
+    minimum effect   rejects |truth| <= margin,
+                     p = Phi(-(|d| - margin) / s) + Phi(-(|d| + margin) / s)
+    equivalence      rejects |truth| >= margin,
+                     p = Phi((|d| - margin) / s)
+
+for an estimate d that is normal around the truth with standard error s. The second is the larger
+of two one-sided p-values. Below a level of one half, no estimate rejects both. With a margin of
+zero the first is the ordinary two-sided test, and the second never rejects.
+
+An estimate without any uncertainty is the truth, and the tests only read it off: 0 where it lies on
+the side that is claimed, 1 where it does not, or lies at the margin itself.
+"""
 
 from __future__ import annotations
 
 import math
+from numbers import Real
 from statistics import NormalDist
 from typing import NamedTuple
+
+ROUNDING = 1e-12  # relative size of what rounding leaves
 
 
 class Interval(NamedTuple):
@@ -53,3 +71,66 @@ def two_sided_p_value(value: float, standard_error: float) -> float:
     if standard_error == 0:
         return 0.0
     return math.erfc(abs(value) / standard_error / math.sqrt(2))
+
+
+def minimum_effect_p_value(value: float, standard_error: float, margin: float) -> float:
+    """How often would chance give a value this far out, were the truth within the margin?
+
+    At worst: were it at the margin itself. This is the test for "more than the margin".
+
+    >>> round(minimum_effect_p_value(0.0296, 0.01, margin=0.01), 3)
+    0.025
+    >>> minimum_effect_p_value(0.5, 0.0, margin=0.5), minimum_effect_p_value(0.6, 0.0, margin=0.5)
+    (1.0, 0.0)
+    """
+    check_margin(margin)
+    size = abs(value)
+    if _is_known(size, standard_error, margin):
+        return 0.0 if size > margin and not _is_at(size, margin) else 1.0
+    tails = (_tail((size + side * margin) / standard_error) for side in (-1, 1))
+    return min(1.0, sum(tails))
+
+
+def equivalence_p_value(value: float, standard_error: float, margin: float) -> float:
+    """How often would chance give a value this close to zero, were the truth beyond the margin?
+
+    Two one-sided tests, of which the larger p-value counts: the test for "less than the margin".
+
+    >>> round(equivalence_p_value(0.0, 0.0051, margin=0.01), 3)
+    0.025
+    >>> equivalence_p_value(0.0, 0.0, margin=0.01), equivalence_p_value(0.0, 0.0, margin=0.0)
+    (0.0, 1.0)
+    """
+    check_margin(margin)
+    size = abs(value)
+    if _is_known(size, standard_error, margin):
+        return 0.0 if size < margin and not _is_at(size, margin) else 1.0
+    return _tail((margin - size) / standard_error)
+
+
+def check_margin(margin: float) -> None:
+    """Is this how much an effect may differ from zero without mattering?
+
+    >>> check_margin(0.01)
+    """
+    number = isinstance(margin, Real) and not isinstance(margin, bool)
+    if not (number and 0 <= margin < math.inf):
+        raise ValueError(
+            "margin is how far from zero an effect may be without mattering, 0 or more, for "
+            f"instance 0.01; found {margin!r}"
+        )
+
+
+def _is_known(size: float, standard_error: float, margin: float) -> bool:
+    """Is there no uncertainty, but for what rounding leaves?"""
+    return standard_error <= ROUNDING * max(size, margin)
+
+
+def _is_at(size: float, margin: float) -> bool:
+    """Is this the margin itself, but for rounding? Then it is neither within nor beyond."""
+    return math.isclose(size, margin, rel_tol=ROUNDING)
+
+
+def _tail(z: float) -> float:
+    """The chance that a standard normal exceeds z."""
+    return math.erfc(z / math.sqrt(2)) / 2

@@ -22,8 +22,7 @@ from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.leaving_out import Comparable, LeftOut, leaving_out
 from causalfairness.estimators.strata import Strata
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.inference.equivalence import check_margin
-from causalfairness.inference.intervals import normal_reach
+from causalfairness.inference.intervals import check_margin, normal_reach
 from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.parity.statistical import check_convention, describe, explain, pick
 from causalfairness.progress import track

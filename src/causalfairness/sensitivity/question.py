@@ -14,8 +14,7 @@ from typing import Any
 from causalfairness.effects import Decomposition, SecondMoments
 from causalfairness.effects.contrasts import CONTRASTS, PARTS, Contrast
 from causalfairness.errors import SensitivityError
-from causalfairness.inference.equivalence import check_margin
-from causalfairness.inference.intervals import normal_reach
+from causalfairness.inference.intervals import check_margin, normal_reach
 from causalfairness.sensitivity.effect_sensitivity import EffectSensitivity
 from causalfairness.sensitivity.result import Sensitivity
 from causalfairness.sensitivity.stages import stages_of

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from causalfairness.effects import Effect
 from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p_value
-from causalfairness.inference.equivalence import check_margin
+from causalfairness.inference.intervals import check_margin
 
 Verdict = Literal["violated", "satisfied", "undecided"]
 
