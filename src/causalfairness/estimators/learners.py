@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import LearnerLoss
 from causalfairness.errors import LearnerError
+from causalfairness.scm.learners import BOOSTING as SETTINGS
 
 Array = NDArray[np.float64]
 MOST_PRODUCTS = 400  # columns after squares and products; beyond, linear models stay plain
 REACH = 3.0  # standard deviations that the linear models of probabilities see
+BOOSTING = {**SETTINGS, "max_iter": 60, "max_leaf_nodes": 8}
 FLOOR = 1e-12  # keeps log losses and odds finite; far below any weight that is not clipped
 
 
@@ -60,16 +62,6 @@ def classifiers(columns: int, seed: int) -> tuple[Learner, ...]:
     ]
     boosted = HistGradientBoostingClassifier(**BOOSTING, random_state=seed)
     return (*linear, Learner("boosting", boosted))
-
-
-BOOSTING = {
-    "max_iter": 60,
-    "learning_rate": 0.1,
-    "max_leaf_nodes": 8,
-    "min_samples_leaf": 20,
-    "l2_regularization": 1.0,
-    "early_stopping": False,
-}
 
 
 def _linear(columns: int, setting: str, first: Sequence[Any], last: Any) -> tuple[Learner, ...]:

@@ -139,3 +139,9 @@ def _number(value: Any, domain: Domain) -> float:
             "column as floats"
         )
     return wanted
+
+
+def check_count(count: Any, name: str) -> None:
+    """Is this a number of rows or draws?"""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+        raise InterventionError(f"{name} is {count!r}; expected a whole number of at least 1")

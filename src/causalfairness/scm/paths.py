@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from causalfairness.effects import Basis, Effect
 from causalfairness.errors import (
     GroupNotFoundError,
-    InterventionError,
     PredictorError,
     RoleError,
     WeightError,
@@ -29,7 +28,7 @@ from causalfairness.errors import (
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, propagate
-from causalfairness.scm.intervention import read_intervention
+from causalfairness.scm.intervention import check_count, read_intervention
 from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
 from causalfairness.scm.routes import Routes, routes_of, written
 from causalfairness.tables import Of, Rows, open_table
@@ -103,8 +102,7 @@ def ask_along(
     seed: int = 0,
 ) -> PathQuestion:
     """What is asked, of which rows? Everything that can be refused is refused here."""
-    if not isinstance(draws, int) or isinstance(draws, bool) or draws < 1:
-        raise InterventionError(f"draws is {draws!r}; expected a whole number of at least 1")
+    check_count(draws, "draws")
     target = _target(model, of)
     graph, domains = scm.graph, scm.equations.domains
     routes = routes_of(graph, model.protected_columns, target.column, edges=edges, paths=paths)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Effect
-from causalfairness.errors import InterventionError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import saving
@@ -33,7 +32,7 @@ from causalfairness.scm.evaluation import (
 )
 from causalfairness.scm.fitting import Background, districts, fit_model
 from causalfairness.scm.goodness import NodeFit
-from causalfairness.scm.intervention import check_nodes, read_intervention
+from causalfairness.scm.intervention import check_count, check_nodes, read_intervention
 from causalfairness.scm.paths import ask_along
 from causalfairness.scm.reading import assumptions_of, summary_of
 from causalfairness.tables import Of
@@ -375,9 +374,3 @@ def blocks(n: int) -> Iterator[slice]:
     """In which pieces are n rows handled?"""
     for start in range(0, n, BLOCK):
         yield slice(start, min(start + BLOCK, n))
-
-
-def check_count(count: Any, name: str) -> None:
-    """Is this a number of rows or draws?"""
-    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
-        raise InterventionError(f"{name} is {count!r}; expected a whole number of at least 1")
