@@ -1,13 +1,15 @@
 """Uncertainty on plain arrays, against slow definitions and known theory."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
+import threadpoolctl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from causalfairness.inference import (
     Interval,
@@ -16,6 +18,7 @@ from causalfairness.inference import (
     holm,
     multinomial_cells,
     normal_interval,
+    parallel,
     run_all,
     simultaneous_quantile,
     two_sided_p_value,
@@ -192,6 +195,27 @@ def test_results_are_the_same_for_any_number_of_workers_and_in_order():
     assert [number for number, _, _ in together] == list(range(7))
     assert alone == together
     assert {threads for _, _, found in together for threads in found} == {1}
+
+
+def test_threads_are_looked_for_once_and_again_after_an_import(monkeypatch):
+    looks = []
+
+    class Pools(ThreadpoolController):
+        def __init__(self):
+            looks.append(len(sys.modules))
+            super().__init__()
+
+    def import_something(task):
+        if task == 3:
+            monkeypatch.setitem(sys.modules, "imported_by_a_task", sys)
+        return task
+
+    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Pools)
+    parallel._thread_pools.cache_clear()
+    run_all(import_something, range(3), workers=1, what="working")
+    assert len(looks) == 1
+    run_all(import_something, range(3, 6), workers=1, what="importing")
+    assert np.diff(looks).tolist() == [1]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

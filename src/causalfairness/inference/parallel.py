@@ -7,10 +7,15 @@ formed in one order only.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
 
 from causalfairness.progress import track
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -37,7 +42,16 @@ def run_all(
 
 
 def _on_one_thread(work: Callable[[Task], Result], task: Task) -> Result:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with _thread_pools(len(sys.modules)).limit(limits=1):
         return work(task)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(modules: int) -> ThreadpoolController:
+    """The loaded libraries that have threads: looked for again once more modules are imported.
+
+    A look reads the memory map of the whole process and takes as long as many a task.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
