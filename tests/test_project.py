@@ -13,6 +13,7 @@ import sys
 import tomllib
 import venv
 import zipfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -73,7 +74,6 @@ demo.main(folder=pathlib.Path(), audit=cf.Audit(**asked))
 """
 
 SOURCES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-every_source = pytest.mark.parametrize("source", SOURCES)
 
 
 class Import(NamedTuple):
@@ -83,9 +83,14 @@ class Import(NamedTuple):
     at_once: bool
 
 
+@cache
+def tree_of(source):
+    return ast.parse(SOURCES[source].read_text("utf-8"))
+
+
+@cache
 def imports_of(source):
     """Every import statement of a module, also inside functions and for type checkers only."""
-    tree = ast.parse(SOURCES[source].read_text("utf-8"))
     found = []
 
     def visit(node, at_once):
@@ -103,8 +108,14 @@ def imports_of(source):
             later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             visit(child, at_once and not later and not is_for_type_checkers(node, child))
 
-    visit(tree, True)
+    visit(tree_of(source), True)
     return found
+
+
+def nothing_wrong(check, names):
+    """One test that lists all that is wrong: a test for each file costs more than its look."""
+    found = [each for name in names for each in check(name)]
+    assert not found, "\n".join(found)
 
 
 def is_for_type_checkers(node, child):
@@ -124,44 +135,52 @@ def layer_of(source):
 # --- layers -----------------------------------------------------------------------------------
 
 
-@every_source
-def test_a_layer_imports_only_from_layers_above_it(source):
+def imports_from_below(source):
     layer = layer_of(source)
     if layer == "__init__":
-        return  # the door to all layers; how it opens them is the next test's business
-    assert layer in ORDER, f"{layer} has no place in the order of layers"
+        return  # the door to all layers; how it opens them is another test's business
+    if layer not in ORDER:
+        yield f"{layer} has no place in the order of layers"
+        return
     for module, _ in imports_of(source):
         top, _, rest = module.partition(".")
         if top != "causalfairness":
             continue
         other = rest.split(".")[0]
-        assert other in ORDER, f"{source} imports {module}: name the layer it comes from"
-        assert other == layer or ORDER.index(other) < ORDER.index(layer), (
-            f"{source} imports {module}, but {other} does not lie above {layer}"
-        )
+        if other not in ORDER:
+            yield f"{source} imports {module}: name the layer it comes from"
+        elif other != layer and ORDER.index(other) > ORDER.index(layer):
+            yield f"{source} imports {module}, but {other} does not lie above {layer}"
 
 
-@every_source
-def test_a_layer_uses_only_its_own_libraries(source):
+def test_a_layer_imports_only_from_layers_above_it():
+    nothing_wrong(imports_from_below, SOURCES)
+
+
+def foreign_libraries(source):
     layer = layer_of(source)
     allowed = EVERYWHERE | LAYERS.get(layer, set())
     for module, at_once in imports_of(source):
         library = module.partition(".")[0]
         converts = library in CONVERSIONS.get(source, set()) and not at_once
-        assert library == "causalfairness" or library in allowed or converts, (
-            f"{source} imports {library}, which is not for {layer}"
-        )
+        if not (library == "causalfairness" or library in allowed or converts):
+            yield f"{source} imports {library}, which is not for {layer}"
 
 
-@every_source
-def test_what_is_imported_by_name_is_visible_to_the_tests_above(source):
-    tree = ast.parse(SOURCES[source].read_text("utf-8"))
-    called = {
-        node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-    }
-    assert source in BY_NAME or not called & {"import_module", "__import__", "exec", "eval"}
+def test_a_layer_uses_only_its_own_libraries():
+    nothing_wrong(foreign_libraries, SOURCES)
+
+
+def hidden_imports(source):
+    calls = (node.func for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call))
+    for called in calls:
+        name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+        if name in {"import_module", "__import__", "exec", "eval"} and source not in BY_NAME:
+            yield f"{source} calls {name}, which hides what it imports"
+
+
+def test_what_is_imported_by_name_is_visible_to_the_tests_above():
+    nothing_wrong(hidden_imports, SOURCES)
 
 
 def test_every_library_in_use_is_a_declared_dependency():
@@ -219,32 +238,38 @@ def public_names():
                 yield f"{module.__name__}.{name}"
 
 
-PUBLIC_NAMES = sorted(public_names())
-
-
 def docstring_of(path):
     home, _, name = path.rpartition(".")
-    text = inspect.getdoc(getattr(import_module(home), name))
-    assert text, f"{path} has no docstring"
-    return text
+    return inspect.getdoc(getattr(import_module(home), name)) or ""
 
 
-@pytest.mark.parametrize("path", PUBLIC_NAMES)
-def test_a_public_name_answers_a_question(path):
+def name_without_question(path):
     first = re.split(r"(?<=[.?!])\s", docstring_of(path), maxsplit=1)[0]
-    assert first.endswith("?"), f"{path} opens with {first!r}, which is not a question"
+    if not first.endswith("?"):
+        yield f"{path} opens with {first!r}, which is not a question"
 
 
-@pytest.mark.parametrize("path", PUBLIC_NAMES)
-def test_a_public_name_shows_an_example(path):
-    assert ">>>" in docstring_of(path), f"{path} has no example"
+def test_a_public_name_answers_a_question():
+    nothing_wrong(name_without_question, public_names())
 
 
-@every_source
-def test_a_module_opens_with_the_question_it_answers(source):
-    text = ast.get_docstring(ast.parse(SOURCES[source].read_text("utf-8")))
-    assert text, f"{source} has no docstring"
-    assert "?" in text.split("\n\n")[0], f"{source} opens without a question"
+def name_without_example(path):
+    if ">>>" not in docstring_of(path):
+        yield f"{path} has no example"
+
+
+def test_a_public_name_shows_an_example():
+    nothing_wrong(name_without_example, public_names())
+
+
+def module_without_question(source):
+    text = ast.get_docstring(tree_of(source)) or ""
+    if "?" not in text.split("\n\n")[0]:
+        yield f"{source} opens without a question"
+
+
+def test_a_module_opens_with_the_question_it_answers():
+    nothing_wrong(module_without_question, SOURCES)
 
 
 # --- the wheel --------------------------------------------------------------------------------
