@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import causalfairness as cf
 from benchmarks.measuring import Finding
-from causalfairness.datasets.worlds import PROCESSES, People, Process, invariance_process
+from benchmarks.processes import PROCESSES, People, Process, invariance_process
 from causalfairness.invariance import (
     InvarianceTest,
     demographic_parity_test,

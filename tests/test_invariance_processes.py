@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks import invariance as benchmark
+from benchmarks.processes import PROCESSES, invariance_process
 from matplotlib.figure import Figure
 from scipy.special import expit
 from scipy.stats import binom, spearmanr
@@ -13,7 +14,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import causalfairness as cf
-from causalfairness.datasets.worlds import PROCESSES, invariance_process
 from causalfairness.errors import DatasetError
 from causalfairness.invariance import demographic_parity_test, expected_counterfactual_agreement
 

@@ -3,7 +3,6 @@
 `WORLDS` maps each name to a function that makes the world; most take the strengths `direct`
 (A -> Y), `indirect` (A -> M) and `spurious` (C -> A). `curved` stands beside them: it has no
 confounders, and `true_terms` knows what predictive parity is made of in it.
-`PROCESSES` are the six in which it is known whether a prediction depends on the group.
 
 >>> sorted(WORLDS)
 ['binary', 'count_mediator', 'heavy_tailed', 'interacting', 'linear_gaussian', 'med', 'nomed',
@@ -27,12 +26,6 @@ from causalfairness.datasets.worlds.linear import (
     rare_group,
     ten_confounders,
 )
-from causalfairness.datasets.worlds.processes import (
-    PROCESSES,
-    People,
-    Process,
-    invariance_process,
-)
 from causalfairness.datasets.worlds.published import med, nomed
 from causalfairness.datasets.worlds.world import ARROWS, World
 
@@ -51,10 +44,7 @@ WORLDS: dict[str, Callable[[], World]] = {
 
 __all__ = [
     "ARROWS",
-    "PROCESSES",
     "WORLDS",
-    "People",
-    "Process",
     "TrueTerms",
     "World",
     "binary",
@@ -62,7 +52,6 @@ __all__ = [
     "curved",
     "heavy_tailed",
     "interacting",
-    "invariance_process",
     "linear_gaussian",
     "med",
     "nomed",

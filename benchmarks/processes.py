@@ -36,11 +36,7 @@ NOISE = 0.01
 
 
 class Coefficients(NamedTuple):
-    """Which numbers, drawn once, make a process? Matrices, and the weights of f.
-
-    >>> coefficients(4, seed=0, outcome=_linear).to_inputs.shape
-    (4, 4)
-    """
+    """Which numbers, drawn once, make a process? Matrices, and the weights of f."""
 
     own: tuple[Array, ...]  # N_t
     other: tuple[Array, ...]  # M_t
@@ -51,11 +47,7 @@ class Coefficients(NamedTuple):
 
 
 class People(NamedTuple):
-    """Who was drawn? Features and group, what a model sees of them, and what it should predict.
-
-    >>> invariance_process("linear").draw(5, seed=0).inputs.shape
-    (5, 32)
-    """
+    """Who was drawn? Features and group, what a model sees of them, and what it should predict."""
 
     features: Array  # Z
     group: Codes  # A
@@ -66,14 +58,7 @@ class People(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """How do people come about, and what would a model see of them in the other group?
-
-    >>> process = invariance_process("sine", strength=0.5, confounding=1.0)
-    >>> people = process.draw(1_000, seed=0)
-    >>> as_they_are = process.under(people, people.group)
-    >>> bool(np.all(as_they_are == people.inputs))
-    True
-    """
+    """How do people come about, and what would a model see of them in the other group?"""
 
     name: str
     strength: float
@@ -81,12 +66,7 @@ class Process:
     coefficients: Coefficients
 
     def draw(self, n: int, *, seed: int) -> People:
-        """Which n people are observed?
-
-        >>> people = invariance_process("linear").draw(10_000, seed=0)
-        >>> round(float(people.group.mean()), 1)
-        0.3
-        """
+        """Which n people are observed?"""
         rng = np.random.default_rng(seed)
         fixed = self.coefficients
         z = rng.normal(size=(n, len(fixed.bias)))
@@ -97,22 +77,12 @@ class Process:
         return people._replace(inputs=self.under(people, group))
 
     def group_probability(self, features: Array) -> Array:
-        """How likely is group 1, given the features?
-
-        >>> invariance_process("linear").group_probability(np.ones((1, 32))).tolist()
-        [0.3]
-        """
+        """How likely is group 1, given the features?"""
         leaning = self.confounding * (features @ self.coefficients.leaning)
         return np.asarray(expit(logit(SHARE) + leaning))
 
     def under(self, people: People, group: Codes | int) -> Array:
-        """What would a model see of these people if they were of this group?
-
-        >>> process = invariance_process("linear", strength=0.0)
-        >>> people = process.draw(10, seed=0)
-        >>> bool(np.all(process.under(people, 1) == people.inputs))
-        True
-        """
+        """What would a model see of these people if they were of this group?"""
         told = np.broadcast_to(np.asarray(group), len(people.group))[:, None] == 1
         state = people.features
         turn = np.pi / 2 * self.strength
@@ -130,14 +100,7 @@ class Process:
     def counterfactual_predictions(
         self, predict: Callable[[Array], Any], people: People
     ) -> tuple[Array, Array]:
-        """What is predicted if everyone is of group 0, and if everyone is of group 1?
-
-        >>> process = invariance_process("linear", strength=0.0)
-        >>> people = process.draw(10, seed=0)
-        >>> none, all_ = process.counterfactual_predictions(lambda x: x[:, 0] > 0, people)
-        >>> bool(np.all(none == all_))
-        True
-        """
+        """What is predicted if everyone is of group 0, and if everyone is of group 1?"""
         of_none, of_all = (np.asarray(predict(self.under(people, a)), dtype=float) for a in (0, 1))
         return of_none, of_all
 
@@ -154,11 +117,7 @@ def invariance_process(
     width: int = 32,
     parameters: int = 0,
 ) -> Process:
-    """Which of the six `PROCESSES` makes people? `parameters` is the seed of its coefficients.
-
-    >>> invariance_process("quadratic", strength=0.2).name
-    'quadratic'
-    """
+    """Which of the six `PROCESSES` makes people? `parameters` is the seed of its coefficients."""
     if name not in PROCESSES:
         raise DatasetError(f"no process is named {name!r}; there are {', '.join(PROCESSES)}")
     if not 0 <= strength <= 1:
@@ -170,11 +129,7 @@ def invariance_process(
 
 
 def coefficients(width: int, *, seed: int, outcome: Outcome) -> Coefficients:
-    """Which coefficients does this seed give?
-
-    >>> float(np.linalg.norm(coefficients(3, seed=1, outcome=_linear).leaning).round(9))
-    1.0
-    """
+    """Which coefficients does this seed give?"""
     mixing, labeling = np.random.default_rng(seed).spawn(2)
 
     def matrix() -> Array:
