@@ -26,6 +26,7 @@ from causalfairness.audit.store import Store, key_of
 from causalfairness.audit.study import Study, prepare
 from causalfairness.audit.units import Unit, units_of
 from causalfairness.errors import CausalFairnessError
+from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.inference import run_all
 
 Kept = dict[str, Any]
@@ -45,7 +46,8 @@ def run_audit(
     study = prepare(audit, data, trust=trust, workers=workers)
     run = _Run(study, Store.at(folder))
     tasks: list[Unit | None] = [*units_of(study), None]
-    *answers, tests = run_all(run.ask, tasks, workers=1, what="asking questions")
+    with remembered_fits():
+        *answers, tests = run_all(run.ask, tasks, workers=1, what="asking questions")
     return AuditResult(record_of(study, answers, tests, started))
 
 

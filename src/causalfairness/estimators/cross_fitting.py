@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import LearnerLoss
 from causalfairness.errors import SmallGroupError
+from causalfairness.estimators.fit_memory import solve_once
 from causalfairness.estimators.learners import (
     Learner,
     fit,
@@ -54,6 +55,11 @@ class CrossFitted:
     by_fold: Array  # (folds, n) each fold's model, where asked for; NaN elsewhere
     loss: LearnerLoss
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes do the predictions take?"""
+        return self.unseen.nbytes + self.by_fold.nbytes
+
 
 def assign_folds(group: NDArray[np.int8], folds: int, rng: np.random.Generator) -> Folds:
     """Which fold is each person in? Both groups are spread evenly over all folds.
@@ -78,7 +84,20 @@ def assign_folds(group: NDArray[np.int8], folds: int, rng: np.random.Generator) 
 def cross_fit(
     problems: Sequence[Problem], fold: Folds, weights: Array | None, workers: int
 ) -> list[CrossFitted]:
-    """What do models fitted on the other folds say, problem by problem?"""
+    """What do models fitted on the other folds say, problem by problem?
+
+    Within `remembered_fits` a problem that was solved before is not solved again.
+    """
+
+    def solve(new: Sequence[Problem]) -> list[CrossFitted]:
+        return _solve(new, fold, weights, workers)
+
+    return solve_once(solve, problems, fold, weights)
+
+
+def _solve(
+    problems: Sequence[Problem], fold: Folds, weights: Array | None, workers: int
+) -> list[CrossFitted]:
     if not problems:
         return []
     tasks = [_FoldTask(problems, fold, f, weights) for f in range(int(fold.max()) + 1)]

@@ -36,7 +36,6 @@ from causalfairness.estimators.learners import (
 )
 from causalfairness.estimators.nuisance import (
     Candidates,
-    Fitted,
     Sample,
     fit_nuisance,
 )
@@ -96,18 +95,7 @@ class DoublyRobust:
         self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means, by models of group and outcome?"""
-        return self.estimate_all([reading], model, workers=workers, seed=seed)[0]
-
-    def estimate_all(
-        self, readings: Sequence[Rows], model: StandardFairnessModel, *, workers: int, seed: int
-    ) -> list[Estimate]:
-        """What are the world means of several measurements of the same rows?
-
-        They share folds and models of the group, and their effects can be subtracted.
-        """
-        memory: list[Fitted] = [{} for _ in range(self.repeats)]
-        pairs = [reading.pair(model) for reading in readings]  # all are checked at first
-        return [cross_fitted(self, pair, memory, workers=workers, seed=seed) for pair in pairs]
+        return cross_fitted(self, reading.pair(model), workers=workers, seed=seed)
 
     def sample(self, pair: RowPair) -> Sample:
         """What do the models learn from?"""
@@ -173,22 +161,17 @@ def sample_of(pair: RowPair, outcome: Array, known: Array | None = None) -> Samp
 def cross_fitted(
     estimator: DoublyRobust | KnownModel,
     pair: RowPair,
-    memory: Sequence[Fitted],
     *,
     workers: int,
     seed: int,
 ) -> Estimate:
-    """What are the world means, over repeated splits into folds?
-
-    `memory` keeps each repetition's models of the group, for other measurements of these people.
-    """
+    """What are the world means, over repeated splits into folds?"""
     sample, candidates = estimator.sample(pair), estimator.candidates(pair, seed)
     runs: list[OneStep] = []
     losses: list[tuple[LearnerLoss, ...]] = []
-    generators = np.random.default_rng(seed).spawn(estimator.repeats)
-    for rng, known in zip(generators, memory, strict=True):
+    for rng in np.random.default_rng(seed).spawn(estimator.repeats):
         fold = assign_folds(sample.group, estimator.folds, rng)
-        nuisance = fit_nuisance(sample, candidates, fold, workers=workers, known=known)
+        nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
         runs.append(one_step(sample, nuisance, Guard(estimator.clip)))
         losses.append(nuisance.losses)
     averaged = tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))

@@ -19,6 +19,7 @@ from causalfairness.effects import Estimate
 from causalfairness.errors import RoleError
 from causalfairness.estimators.choice import choose_estimator
 from causalfairness.estimators.doubly_robust import DoublyRobust
+from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.protocol import Estimator
 from causalfairness.estimators.strata import Strata
@@ -74,14 +75,12 @@ def estimate_both(
         for_outcome.read(table, model, "outcome"),
         for_prediction.read(table, model, "prediction"),
     )
-    if isinstance(estimator, DoublyRobust) and for_prediction is estimator:
-        found = estimator.estimate_all(readings, model, workers=workers, seed=seed)
-    else:
-        found = [  # a prediction that cannot be explained is refused before the outcome is
+    with remembered_fits():  # a prediction that cannot be explained is refused before the outcome
+        prediction, outcome = (
             each.estimate(reading, model, workers=workers, seed=seed)
             for each, reading in ((for_prediction, readings[1]), (for_outcome, readings[0]))
-        ][::-1]
-    return Both(found[0], found[1], because)
+        )
+    return Both(outcome, prediction, because)
 
 
 def check_both(model: StandardFairnessModel) -> None:

@@ -30,7 +30,7 @@ from causalfairness.estimators.learners import (
     classifiers,
     regressors,
 )
-from causalfairness.estimators.nuisance import Candidates, Fitted, Sample
+from causalfairness.estimators.nuisance import Candidates, Sample
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
 
@@ -87,8 +87,7 @@ class KnownModel:
         self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means of the model's predictions?"""
-        memory: list[Fitted] = [{} for _ in range(self.repeats)]
-        return cross_fitted(self, reading.pair(model), memory, workers=workers, seed=seed)
+        return cross_fitted(self, reading.pair(model), workers=workers, seed=seed)
 
     def sample(self, pair: RowPair) -> Sample:
         """What would the model say about everyone, told either group?"""

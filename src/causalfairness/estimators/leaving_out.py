@@ -24,7 +24,7 @@ from causalfairness.effects.second_moments import StageArrays, second_moments
 from causalfairness.estimators.cross_fitting import assign_folds
 from causalfairness.estimators.doubly_robust import DoublyRobust
 from causalfairness.estimators.known_model import KnownModel
-from causalfairness.estimators.nuisance import Fitted, Nuisance, Sample, fit_nuisance
+from causalfairness.estimators.nuisance import Nuisance, Sample, fit_nuisance
 from causalfairness.estimators.one_step import Guard, counted_in_groups, stage_arrays
 from causalfairness.estimators.saturated import CellPieces, Saturated
 from causalfairness.estimators.strata import Strata
@@ -149,7 +149,6 @@ class _People:
     sample: Sample
     fold: NDArray[np.int64]
     nuisance: Nuisance
-    group_models: Fitted
     candidates: Any
     workers: int
     seed: int
@@ -168,8 +167,8 @@ class _People:
         sample = estimator.sample(pair)
         rng = np.random.default_rng(seed).spawn(1)[0]
         fold = assign_folds(sample.group, estimator.folds, rng)
-        candidates, known = estimator.candidates(pair, seed), Fitted()
-        nuisance = fit_nuisance(sample, candidates, fold, workers=workers, known=known)
+        candidates = estimator.candidates(pair, seed)
+        nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
         return cls(
             estimator,
             table,
@@ -178,7 +177,6 @@ class _People:
             sample,
             fold,
             nuisance,
-            known,
             candidates,
             workers,
             seed,
@@ -211,5 +209,4 @@ class _People:
         told = np.where(self.sample.group == 1, outcome[1], outcome[0])
         sample = replace(self.sample, outcome=told, known=outcome)
         means = self.candidates._replace(outcome_given_c=self.candidates.nested)
-        known = dict(self.group_models)
-        return fit_nuisance(sample, means, self.fold, workers=self.workers, known=known).nested
+        return fit_nuisance(sample, means, self.fold, workers=self.workers).nested

@@ -25,7 +25,6 @@ from causalfairness.estimators.cross_fitting import CrossFitted, Problem, cross_
 from causalfairness.estimators.learners import Learner
 
 Array = NDArray[np.float64]
-GROUP_MODELS = ("P(A | C)", "P(A | M, C)")  # the same whatever is measured
 Fitted = dict[str, CrossFitted]  # by what is modeled
 
 
@@ -91,24 +90,15 @@ def fit_nuisance(
     fold: NDArray[np.int64],
     *,
     workers: int,
-    known: Fitted | None = None,
 ) -> Nuisance:
-    """What do models fitted on the other folds say about each fold?
+    """What do models fitted on the other folds say about each fold?"""
 
-    `known` holds models of the group that were fitted to these people and folds before, and keeps
-    those that are fitted now: another measurement of the same people needs no others.
-    """
-    known = {} if known is None else known
-    first = _first_stage(sample, candidates)
-    new = {name: problem for name, problem in first.items() if name not in known}
-    found = cross_fit(list(new.values()), fold, sample.weights, workers)
-    learned = known | dict(zip(new, found, strict=True))
-    fitted = {name: learned[name] for name in first}
-    known |= {name: fitted[name] for name in GROUP_MODELS if name in fitted}
-    second = _second_stage(sample, candidates, fitted, int(fold.max()) + 1)
-    fitted |= dict(
-        zip(second, cross_fit(list(second.values()), fold, sample.weights, workers), strict=True)
-    )
+    def fit(problems: dict[str, Problem]) -> Fitted:
+        found = cross_fit(list(problems.values()), fold, sample.weights, workers)
+        return dict(zip(problems, found, strict=True))
+
+    fitted = fit(_first_stage(sample, candidates))
+    fitted |= fit(_second_stage(sample, candidates, fitted, int(fold.max()) + 1))
     p_c = _probabilities(fitted.get("P(A | C)"), sample)
     outcome = _outcome(sample, fitted)
     return Nuisance(

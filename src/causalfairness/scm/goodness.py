@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from causalfairness.inference import run_all
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.couplings import Monotone
 from causalfairness.scm.mechanism import FittedMechanism, Mechanism, Sample
@@ -103,7 +104,12 @@ def cross_validate(mechanism: Mechanism, sample: Sample) -> Check:
     n = len(sample)
     rng = np.random.default_rng([sample.seed, n])
     fold_of = rng.permutation(n) % min(FOLDS, n)
-    pieces = [_check(mechanism, sample, fold_of == fold, rng) for fold in range(min(FOLDS, n))]
+    folds = [fold_of == fold for fold in range(min(FOLDS, n))]
+
+    def check(fold: NDArray[np.bool_]) -> Check:
+        return _check(mechanism, sample, fold, rng)
+
+    pieces = run_all(check, folds, workers=1, what="checking a mechanism")
     order = np.argsort(np.concatenate([np.flatnonzero(fold_of == f) for f in range(len(pieces))]))
     joined = [
         np.concatenate([getattr(piece, name) for piece in pieces])[order]

@@ -18,6 +18,7 @@ from causalfairness.effects.table import as_section
 from causalfairness.errors import SensitivityError
 from causalfairness.estimators import Estimator
 from causalfairness.estimators.doubly_robust import DoublyRobust
+from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.leaving_out import Comparable, LeftOut, leaving_out
 from causalfairness.estimators.strata import Strata
@@ -194,13 +195,14 @@ def benchmark_confounders(
     table = open_table(data, missing=missing)
     chosen, because = pick(table, [model], of, estimator)
     comparable = _comparable(chosen)
-    if found is None:
-        reading = chosen.read(table, model, of)
-        estimate = chosen.estimate(reading, model, workers=workers, seed=seed)
-        found = describe(explain(estimate, because), model, of, convention)
-    names, outside = asked(found, effects), _left_out(model, confounders)
-    without = leaving_out(comparable, table, model, of, workers=workers, seed=seed)
-    left = track(map(without, outside), total=len(outside), what="benchmarks")
+    with remembered_fits():
+        if found is None:
+            reading = chosen.read(table, model, of)
+            estimate = chosen.estimate(reading, model, workers=workers, seed=seed)
+            found = describe(explain(estimate, because), model, of, convention)
+        names, outside = asked(found, effects), _left_out(model, confounders)
+        without = leaving_out(comparable, table, model, of, workers=workers, seed=seed)
+        left = list(track(map(without, outside), total=len(outside), what="benchmarks"))
     benchmarks = [
         Benchmark(each.confounder, _as_strong(found, each, name, margin, level))
         for each in left
