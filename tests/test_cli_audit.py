@@ -116,17 +116,25 @@ def test_a_record_must_be_json(home):
     assert "expected .json" in flat(done.stderr)
 
 
-@pytest.mark.slow
-def test_the_bundled_audit_of_compas_is_answered(tmp_path):
-    run("audit", "compas", "--record", tmp_path / "record.json", code=1)
-    record = json.loads((tmp_path / "record.json").read_text("utf-8"))
-    assert [answer["status"] for answer in record["answers"]] == ["answered"] * 11
-
-
 def test_the_bundled_audit_of_compas_fits_its_data():
     done = run("audit", "compas", "--check")
     assert "6,172 rows" in done.stdout
     assert "false negative rate: African-American against Caucasian" in done.stdout
+
+
+def test_a_bundled_audit_gives_way_to_a_file_of_its_name(home, monkeypatch):
+    monkeypatch.chdir(home.place)
+    (home.place / "compas").mkdir()  # a folder is no audit
+    assert "6,172 rows" in run("audit", "compas", "--check").stdout
+    (home.place / "compas").rmdir()
+    home.audit({"ask": "disparity"}).rename(home.place / "compas")
+    assert "is not TOML" in flat(run("audit", "compas", "--check", code=3).stderr)
+
+
+def test_an_unknown_audit_is_refused_with_those_that_are_bundled():
+    said = flat(run("audit", "compass", code=3).stderr)
+    assert "no file 'compass', and no bundled audit of that name; bundled: compas." in said
+    assert "'compass.toml' cannot be read" in flat(run("audit", "compass.toml", code=3).stderr)
 
 
 # --- init -------------------------------------------------------------------------------------

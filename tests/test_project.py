@@ -50,7 +50,6 @@ LAYERS = {
     "plots": {"matplotlib"},
     "report": {"jinja2", "markupsafe"},
     "cli": {"typer", "rich"},
-    "demo": {"rich"},
 }
 ORDER = list(LAYERS)
 EVERYWHERE = {"numpy", "scipy", *sys.stdlib_module_names}
@@ -64,13 +63,13 @@ BY_NAME = {  # may call import_module
 DISTRIBUTION = {"sklearn": "scikit-learn", "PIL": "pillow"}
 
 SMALL_DEMO = """
-import pathlib, tomllib
+import json, pathlib
 import causalfairness as cf
-from causalfairness import demo
-asked = tomllib.loads(demo.BUNDLED.read_text("utf-8"))
-asked["questions"] = asked["questions"][:1]
-asked["sensitivity"] = {"benchmarks": False}
-demo.main(folder=pathlib.Path(), audit=cf.Audit(**asked))
+asked = cf.Audit.from_file("compas").to_dict()
+asked["questions"], asked["sensitivity"]["benchmarks"] = asked["questions"][:1], False
+pathlib.Path("small.json").write_text(json.dumps(asked), "utf-8")
+from causalfairness.cli import app
+app(["audit", "small.json", "--record", "record.json", "--report", "report.html"])
 """
 
 SOURCES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}

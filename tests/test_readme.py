@@ -1,12 +1,15 @@
 """Does the README keep its word? Its example runs, its links lead somewhere, and it stays short."""
 
-import io
+import json
 import re
+import shlex
 
-from rich.console import Console
+import pytest
+from typer.testing import CliRunner
 
+import causalfairness as cf
 from audit_pages import SECTIONS
-from causalfairness import demo
+from causalfairness.cli import app
 from page_checks import axe_findings, sticking_out, thin_out
 from plain_words import words_out
 from snippets import FENCE, PROJECT, README, check_same, run_page
@@ -21,11 +24,42 @@ def test_the_examples_run_and_print_what_is_shown(tmp_path):
     assert checked
 
 
-def test_the_report_of_the_demo_opens_in_a_browser(tmp_path, visit):
-    printed = io.StringIO()
-    demo.main(Console(file=printed, width=80), tmp_path)
-    page = visit(tmp_path / "report.html")
-    assert words_out(printed.getvalue()) == words_out(page.locator("body").text_content()) == []
+def demo_words():
+    """What does `make demo` say to the command line?"""
+    makefile = (PROJECT / "Makefile").read_text("utf-8")
+    said = re.search(r"^demo:.*\n\t@?\S*/causalfairness (.+?) \|\| test", makefile, re.MULTILINE)
+    return shlex.split(said[1])
+
+
+@pytest.fixture(scope="module", params=[800, pytest.param(6_172, marks=pytest.mark.slow)])
+def demo(request, tmp_path_factory):
+    """The folder and the output of the demo, which also asks about some of the people only."""
+    folder = tmp_path_factory.mktemp("demo")
+    compas = cf.datasets.load_compas(frame="pandas")
+    compas.sample(request.param, random_state=0).to_parquet(folder / "people.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        words = [*demo_words(), "--data", "people.parquet"]
+        done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
+    assert done.exit_code == 1, done.output
+    return folder, done.stdout
+
+
+def test_the_demo_answers_every_question_and_keeps_the_record(demo):
+    folder, printed = demo
+    record = json.loads((folder / "record.json").read_text("utf-8"))
+    assert [answer["status"] for answer in record["answers"]] == ["answered"] * 11
+    assert all(answer["title"] in printed for answer in record["answers"])
+    asked = {answer["kind"] for answer in record["answers"]}
+    assert asked == {"disparity", "error_rates", "group_metrics", "predictive_parity", "necessity",
+                     "counterfactual_fairness", "situations", "invariance", "screens"}  # fmt: skip
+    assert record["settings"]["sensitivity"]["benchmarks"]
+
+
+def test_the_report_of_the_demo_opens_in_a_browser(demo, visit):
+    folder, printed = demo
+    page = visit(folder / "report.html")
+    assert words_out(printed) == words_out(page.locator("body").text_content()) == []
     for key in SECTIONS:
         assert page.locator(f"section#{key}").is_visible(), key
     page.locator(".open-dossier").first.click()

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from causalfairness.audit.result import AuditResult
 
 LARGEST = 10_000_000  # bytes of a file; no study takes as many words
+BUNDLED = Path(__file__).parent / "files"
 
 
 def _named(value: Any) -> Any:
@@ -84,7 +85,8 @@ class Audit(BaseModel):
     def from_file(cls, path: str | os.PathLike[str]) -> Audit:
         """What does an audit file say? TOML, or JSON where the name ends in .json.
 
-        Paths in it are taken from the folder that it lies in.
+        Paths in it are taken from the folder that it lies in. A bundled audit goes by its name,
+        `compas`, unless a file of that name is there.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +99,7 @@ class Audit(BaseModel):
           data: found 5; expected a table with source
           roles: is missing; expected a table with protected, reference and more
         """
-        file = Path(path)
+        file = find_file(path)
         try:
             found = cls.__pydantic_validator__.validate_python(read_file(file), context="file")
         except ValidationError as error:
@@ -185,6 +187,29 @@ class Audit(BaseModel):
             listed = "\n".join(f"  {problem}" for problem in found)
             raise AuditError(f"the audit contradicts itself:\n{listed}")
         return self
+
+
+def find_file(name: str | os.PathLike[str]) -> Path:
+    """Where is this audit? A file, or a bundled one by its name where no such file is there.
+
+    >>> find_file("compas").name, find_file("my/audit.toml").name
+    ('compas.toml', 'audit.toml')
+    >>> find_file("compass")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.AuditError: there is no file 'compass', and no bundled audit of that ...
+    """
+    file = Path(name)
+    if file.suffix or file.is_file() or file != Path(file.name):
+        return file
+    bundled = BUNDLED / f"{file.name}.toml"
+    if bundled.is_file():
+        return bundled
+    names = ", ".join(sorted(each.stem for each in BUNDLED.glob("*.toml")))
+    raise AuditError(
+        f"there is no file {str(file)!r}, and no bundled audit of that name; bundled: {names}. "
+        "Name a .toml or .json file, or a bundled audit"
+    )
 
 
 def read_file(path: Path) -> Any:

@@ -20,15 +20,13 @@ from rich.text import Text
 from causalfairness.cli import options as o
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import NO_ANSWER, readable
-from causalfairness.cli.lines import WIDEST, bullet, naming, width_of
-from causalfairness.cli.necessity import VERDICTS
+from causalfairness.cli.findings import print_findings
+from causalfairness.cli.lines import bullet, width_of
 from causalfairness.cli.report import PAGES, TEXTS, write_report
 from causalfairness.cli.writing import say_written
 
 SATISFIED, VIOLATED, UNDECIDED = 0, 1, 4
 CODES = {"violated": VIOLATED, "undecided": UNDECIDED, "satisfied": SATISFIED, None: SATISFIED}
-BUNDLED = "compas"
-DOUBTFUL = ("contradicted", "in doubt")
 HELP = """What are the answers of a whole study? Runs an audit file.
 
 Examples:
@@ -37,7 +35,8 @@ Examples:
 
 [bold]causalfairness audit[/] compas
 
-A file comes from [bold]causalfairness init[/]; [bold]compas[/] is a bundled one. With --folder, \
+A file comes from [bold]causalfairness init[/]; [bold]compas[/] is a bundled one, unless a file of \
+that name is there. With --folder, \
 finished questions are kept there, and an interrupted run takes up where it stopped.
 
 Exit codes: 0 all satisfied, or nothing to judge; 1 something violated; 4 something undecided; \
@@ -46,7 +45,11 @@ Exit codes: 0 all satisfied, or nothing to judge; 1 something violated; 4 someth
 
 AuditFile = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="Audit file, TOML or JSON.", show_default=False),
+    typer.Argument(
+        metavar="FILE",
+        help="Audit file, TOML or JSON; or the name of a bundled one, as compas.",
+        show_default=False,
+    ),
 ]
 Data = Annotated[
     str | None,
@@ -97,7 +100,9 @@ def audit(
             _check_free(record, (".json",), "--record")
         if report is not None:
             _check_free(report, (*PAGES, *TEXTS), "--report")
-        study = _study(file)
+        from causalfairness.audit import Audit
+
+        study = Audit.from_file(file)
         if check:
             _print_questions(study, data, trust)
             return
@@ -106,7 +111,7 @@ def audit(
             sys.stdout.write(json.dumps(result.record, indent=1, sort_keys=True) + "\n")
             sys.stdout.flush()
         else:
-            _print(result, Console(highlight=False))
+            print_findings(result.record, str(result).splitlines()[0], Console(highlight=False))
         if record is not None:
             say_written(result.to_json(record))
         if report is not None:
@@ -120,16 +125,6 @@ def _check_free(goal: Path, known: Sequence[str], option: str) -> None:
     check_goal(goal, known, option)
     if goal.is_dir():
         raise typer.BadParameter(f"{goal.name!r} is a folder; name a file", param_hint=option)
-
-
-def _study(file: str) -> Any:
-    from importlib.resources import files
-
-    from causalfairness.audit import Audit
-
-    if file == BUNDLED and not Path(file).exists():
-        return Audit.from_file(Path(str(files("causalfairness.audit"))) / "files" / f"{file}.toml")
-    return Audit.from_file(file)
 
 
 def _code(result: Any) -> int:
@@ -146,29 +141,3 @@ def _print_questions(study: Any, data: str | None, trust: bool) -> None:
     page = Console(highlight=False)
     page.print(Text(f"{found.rows:,} rows, {len(found.columns)} columns; these would be asked:"))
     page.print(*(bullet(unit.title) for unit in units_of(found)), sep="\n", width=width_of(page))
-
-
-def _print(result: Any, page: Console) -> None:
-    width, record = width_of(page), result.record
-    title = Text(f"{naming(record['title'] or 'Audit')}: {record['data']['rows']:,} people", "bold")
-    page.print(title, "", sep="\n", width=width)
-    for answer in record["answers"]:
-        _print_answer(answer, page, width)
-    doubts = [entry for entry in record["assumptions"] if entry["status"] in DOUBTFUL]
-    if doubts:
-        page.print(Text("What the data says against assumptions", style="bold"), width=width)
-        lines = (f"{each['assumption']}: {each['status']}. {each['result']}" for each in doubts)
-        page.print(*map(bullet, lines), "", sep="\n", width=width)
-    said = str(result).splitlines()[0]
-    page.print(Text(said), width=width, soft_wrap=False)
-
-
-def _print_answer(answer: Any, page: Console, width: int) -> None:
-    from causalfairness.report.legible import legible, shortened
-
-    heading = Text(shortened(legible(answer["title"]), WIDEST), style="bold")
-    if answer["verdict"] is not None:
-        heading.append(": ").append(answer["verdict"], style=VERDICTS[answer["verdict"]])
-    page.print(heading, width=width)
-    lines = answer["sentences"][:3] or [f"Not answered: {answer['reason']}"]
-    page.print(*map(bullet, lines), "", sep="\n", width=width)
