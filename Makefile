@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+RELEASE := .venv-release
 SIZE ?= standard
 # Modules are compiled when they are first imported: most of them never are.
 PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test test-all bench lint browser docs pages data clean
+.PHONY: demo test test-all bench lint browser docs pages data release clean
 
 # Something violated, exit code 1, is what the demo finds.
 demo: $(VENV)/.ready-demo
@@ -41,6 +42,9 @@ pages: $(VENV)/.ready-test
 data: $(VENV)/.ready-test
 	$(VENV)/bin/python tools/build_datasets.py
 
+release: $(RELEASE)/.ready
+	@$(RELEASE)/bin/python tools/release.py
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -61,5 +65,10 @@ $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	$(BENCH)/bin/python $(PIP) -e . -r benchmarks/requirements.txt
 	touch $@
 
+$(RELEASE)/.ready:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python $(PIP) build twine "readme-renderer[md]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(BENCH) docs/_build docs/gallery dist build report.html record.json
+	rm -rf $(VENV) $(BENCH) $(RELEASE) docs/_build docs/gallery dist build report.html record.json

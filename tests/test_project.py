@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import venv
 import zipfile
 from functools import cache
 from importlib import import_module
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tools import release
 
 PROJECT = Path(__file__).resolve().parents[1]
 PACKAGE = PROJECT / "src" / "causalfairness"
@@ -310,10 +310,10 @@ def test_the_wheel_holds_the_data_and_the_types_and_nothing_else(wheel):
 
 
 def test_the_wheel_runs_the_demo_in_an_empty_environment(wheel, tmp_path):
-    venv.create(tmp_path / "env")  # filled by the pip that is here, and not compiled: half the time
-    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    python = release.empty_environment(tmp_path / "env")
+    pip = release.pip_of(python)
     run([*pip, "install", "--quiet", "--no-compile"], str(wheel), cwd=tmp_path)
+    run([*pip, "check"], cwd=tmp_path)
     where = run([python, "-c", "import causalfairness as c; print(c.__file__)"], cwd=tmp_path)
     assert Path(where.strip()).is_relative_to(tmp_path / "env")
     absent = "from importlib.util import find_spec as f; print(f('pandas') or f('polars'))"
@@ -321,6 +321,9 @@ def test_the_wheel_runs_the_demo_in_an_empty_environment(wheel, tmp_path):
     printed = run([python, "-W", "error", "-c", SMALL_DEMO], cwd=tmp_path)
     assert "disparity of two_year_recid" in printed
     assert (tmp_path / "record.json").is_file()
+    (tmp_path / "report.html").unlink()
+    for check in release.CHECKS:
+        run([python, *check], cwd=tmp_path)
     assert (tmp_path / "report.html").is_file()
 
 
@@ -330,7 +333,7 @@ def test_the_wheel_runs_the_demo_in_an_empty_environment(wheel, tmp_path):
 def test_the_makefile_has_the_promised_targets():
     makefile = (PROJECT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([\w-]+):", makefile, flags=re.MULTILINE))
-    assert {"demo", "test", "test-all", "bench", "lint", "docs"} <= targets
+    assert {"demo", "test", "test-all", "bench", "lint", "docs", "release"} <= targets
 
 
 def test_the_check_of_a_commit_is_make_test_and_nothing_else():

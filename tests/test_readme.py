@@ -84,9 +84,3 @@ def test_it_is_short_and_what_it_shows_of_a_terminal_shorter():
     text = README.read_text("utf-8")
     assert text.count("\n") <= 150
     assert max(block[2].count("\n") for block in FENCE.finditer(text)) <= 25
-
-
-def test_the_version_to_cite_is_that_of_the_latest_changes():
-    cited = re.search(r"^version: (\S+)$", (PROJECT / "CITATION.cff").read_text("utf-8"), re.M)
-    changed = re.search(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    assert cited[1] == changed[1]

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from causalfairness.scm import StructuralCausalModel
     from causalfairness.sensitivity import sensitivity_to_confounding
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Audit": "causalfairness.audit",
