@@ -41,7 +41,7 @@ Both are in {dist}, and fit to be published. Left to do by hand:
   4. Run `make release` again, so that both are built from that commit.
   5. git tag --annotate v{version} --message "{version}", and push the tag.
   6. python -m twine upload dist/*, and install it once from there.
-  7. Open the part of the next version in CHANGELOG.md; what {version} deprecated goes there."""
+  7. Open the part of the next version in CHANGELOG.md; what {version} deprecated may go there."""
 
 
 class ReleaseError(Exception):
