@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from causalfairness.cli import app
 from causalfairness.cli.imaging import options
-from causalfairness.imaging import checkpoints, making
+from causalfairness.imaging import checkpoints, making, training
 from causalfairness.imaging.keeping import kept_generator
 from causalfairness.imaging.readers import PlainFolder
 from causalfairness.imaging.simulator import Simulator
@@ -25,7 +25,13 @@ from causalfairness.imaging.simulator import Simulator
 torch.set_num_threads(1)  # the last bit of a sum depends on how many share it
 
 PATIENCE = 240  # seconds
-STEPS = 52  # of which a log of every 50 has two lines
+STEPS, LOGGED = 32, 10  # of every network, and how many of them make a line of the log
+COMMAND = f"""
+from causalfairness.imaging import training
+training.LOG_EVERY = {LOGGED}
+from causalfairness.cli import main
+main()
+"""
 
 
 def run(*given, code=0):
@@ -41,7 +47,7 @@ def flat(text):
 
 def start(*given):
     """The command in a process of its own, which can be killed."""
-    command = [sys.executable, "-m", "causalfairness.cli", "imaging", *map(str, given)]
+    command = [sys.executable, "-c", COMMAND, "imaging", *map(str, given)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, **quiet)
 
@@ -63,9 +69,12 @@ def files_of(folder):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def few_checked():
-    """Composition is measured on four people, not 16: fifty steps to the noise take seconds."""
+def short():
+    """A checkpoint and a line of the log for every ten steps, not 50, so that few steps are enough;
+    and composition is measured on four people, not 16: the way to the noise takes seconds.
+    """
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(training, "LOG_EVERY", LOGGED)
         patched.setattr(making, "CHECKED", 4)
         yield
 

@@ -309,7 +309,7 @@ def test_a_packed_generator_is_refused_under_another_configuration(tmp_path):
 
 def test_a_variational_autoencoder_learns_to_change_the_group(tmp_path, films):
     plan = VAEPlan(
-        32, beta=1.0, latent=16, channels=(8, 16, 32), pace=Pace(32, 150, 4e-3, 20, average=0.98)
+        32, beta=1.0, latent=16, channels=(8, 16, 32), pace=Pace(32, 80, 4e-3, 20, average=0.98)
     )
     source = simulated(Simulator(size=32), seed=3)
     run = train(
@@ -371,13 +371,13 @@ def telling(step):
 
 
 def test_the_critic_finds_what_there_is_to_know():
-    found = disentangle(telling, groups=2, length=0.01, steps=60, seed=0)
+    found = disentangle(telling, groups=2, length=0.01, steps=35, seed=0)
     assert 0.5 * math.log(2) < found.before < 1.1 * math.log(2)  # a lower bound of log 2
     silent = disentangle(
         lambda step: (telling(step)[0], telling(step + 5_000)[1]),
         groups=2,
         length=0.01,
-        steps=40,
+        steps=35,
         seed=0,
     )
     assert silent.before < 0.1
