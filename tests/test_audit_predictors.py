@@ -89,7 +89,7 @@ def test_a_saved_model_is_asked(tmp_path, data, model):
 
 
 def test_another_model_is_another_answer(tmp_path, data, model):
-    audit = audit_in(tmp_path, {"file": "model.joblib"}, ASKED[:1])
+    audit = audit_in(tmp_path, {"file": "model.joblib"}, [{"ask": "group_metrics"}])
     audit.run(data, trust=True, folder=tmp_path)
     again = audit.run(data, trust=True, folder=tmp_path).record
     assert again["timings"]["questions"][0]["restored"]

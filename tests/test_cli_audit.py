@@ -106,7 +106,7 @@ def test_a_model_needs_trust(home):
     (home.place / "cli_scoring.py").write_text("def predict(people):\n    return people['m1']\n")
     roles = {name: value for name, value in PREDICTED.items() if name != "prediction"}
     predictor = {"function": "cli_scoring:predict"}
-    path = home.audit({"ask": "disparity", "of": "prediction"}, roles=roles, predictor=predictor)
+    path = home.audit({"ask": "group_metrics"}, roles=roles, predictor=predictor)
     assert "--trust" in flat(run("audit", path, code=3).stderr)
     run("audit", path, "--trust")
 

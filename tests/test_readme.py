@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +14,18 @@ from causalfairness.cli import app
 from page_checks import axe_findings, sticking_out, thin_out
 from plain_words import words_out
 from snippets import FENCE, PROJECT, README, check_same, run_page
+
+KINDS = (
+    "disparity",
+    "error_rates",
+    "group_metrics",
+    "predictive_parity",
+    "necessity",
+    "counterfactual_fairness",
+    "situations",
+    "invariance",
+    "screens",
+)
 
 
 def test_the_examples_run_and_print_what_is_shown(tmp_path):
@@ -31,35 +44,24 @@ def demo_words():
     return shlex.split(said[1])
 
 
-@pytest.fixture(scope="module", params=[800, pytest.param(6_172, marks=pytest.mark.slow)])
-def demo(request, tmp_path_factory):
-    """The folder and the output of the demo, which also asks about some of the people only."""
-    folder = tmp_path_factory.mktemp("demo")
+@pytest.mark.parametrize("people", [800, pytest.param(6_172, marks=pytest.mark.slow)])
+def test_the_demo_is_answered_and_its_report_opens_in_a_browser(
+    people, tmp_path, monkeypatch, visit
+):
+    """Asked about some of the people, and, in the slow tests, about all of them."""
+    monkeypatch.chdir(tmp_path)
     compas = cf.datasets.load_compas(frame="pandas")
-    compas.sample(request.param, random_state=0).to_parquet(folder / "people.parquet")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        words = [*demo_words(), "--data", "people.parquet"]
-        done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
-    assert done.exit_code == 1, done.output
-    return folder, done.stdout
-
-
-def test_the_demo_answers_every_question_and_keeps_the_record(demo):
-    folder, printed = demo
-    record = json.loads((folder / "record.json").read_text("utf-8"))
+    compas.sample(people, random_state=0).to_parquet("people.parquet")
+    words = [*demo_words(), "--data", "people.parquet"]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
+    assert done.exit_code == 1, done.output  # something is violated
+    record = json.loads(Path("record.json").read_text("utf-8"))
     assert [answer["status"] for answer in record["answers"]] == ["answered"] * 11
-    assert all(answer["title"] in printed for answer in record["answers"])
-    asked = {answer["kind"] for answer in record["answers"]}
-    assert asked == {"disparity", "error_rates", "group_metrics", "predictive_parity", "necessity",
-                     "counterfactual_fairness", "situations", "invariance", "screens"}  # fmt: skip
-    assert record["settings"]["sensitivity"]["benchmarks"]
-
-
-def test_the_report_of_the_demo_opens_in_a_browser(demo, visit):
-    folder, printed = demo
-    page = visit(folder / "report.html")
-    assert words_out(printed) == words_out(page.locator("body").text_content()) == []
+    assert {answer["kind"] for answer in record["answers"]} == {*KINDS}
+    assert all(answer["title"] in done.stdout for answer in record["answers"])
+    assert any(each["times"] for each in record["answers"][0]["sensitivity"]["benchmarks"])
+    page = visit(tmp_path / "report.html")
+    assert words_out(done.stdout) == words_out(page.locator("body").text_content()) == []
     for key in SECTIONS:
         assert page.locator(f"section#{key}").is_visible(), key
     page.locator(".open-dossier").first.click()
