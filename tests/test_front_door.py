@@ -196,7 +196,7 @@ def test_error_rates_of_a_fitted_model_use_the_model(compas, classifier):
 
 @pytest.fixture(scope="module")
 def students():
-    return cf.datasets.load_law_school(frame="pandas")
+    return cf.datasets.load_law_school(frame="pandas").sample(5_000, random_state=0)
 
 
 LAW = {
