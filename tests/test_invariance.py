@@ -106,9 +106,11 @@ def test_scores_have_the_mean_that_methods_states_when_g_is_known():
 # --- level and power, reduced ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("draws", [100, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("confounding", [0.0, 1.0])
-def test_true_invariance_is_rejected_at_most_as_often_as_said(confounding):
-    draws, rng = 150, np.random.default_rng(3)
+def test_true_invariance_is_rejected_at_most_as_often_as_said(confounding, draws):
+    """The standard error of a level of 5 % is 2.2 %; one of 15 % is seen in three of four runs."""
+    rng = np.random.default_rng(3)
     rejected = dict.fromkeys((*METHODS, "parity"), 0)
     for draw in range(draws):
         y, a, z = people(200, rng, confounding=confounding)
