@@ -1,9 +1,10 @@
-"""Finding the nearest neighbors: against a plain loop with pandas, and against scipy's k-d tree.
+"""Finding the nearest neighbors: against a plain loop, scipy's k-d tree, and brute force.
 
 The loop follows the definition: for each woman of the loan data the distances to the other women
 and to all men, sorted. The k-d tree gets one column for each word, worth half a mismatch, so that
-its distances are ours; it is timed on some of the queries, because it is slow. CPU time is
-compared, on one thread each.
+its distances are ours; it is timed on some of the queries, because it is slow. Measuring everyone,
+which is what remains without a compiler and with many numbers, is held against scikit-learn's
+brute force, in turns. CPU time is compared, on one thread each.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import numpy as np
 import causalfairness as cf
 from benchmarks.measuring import Finding, cpu_seconds, peak_megabytes
 from causalfairness.individuals import Points, mixed_distance, nearest_neighbors
+from causalfairness.individuals.neighbor_blocks import by_blocks
+from causalfairness.individuals.neighbors import Search
 
 K = 15
 LOANS = 5_000
@@ -29,6 +32,9 @@ MIXED = 50_000
 NUMBERS, CATEGORIES, WORDS = 4, 4, 5  # features of either kind, and words per category
 ASKED = {"small": 200, "standard": 500, "large": 2_000}  # queries that the k-d tree is timed on
 MANY = {"small": (10**5, 10**4), "standard": (10**6, 10**5), "large": (10**7, 10**5)}
+MEASURED, MEASURED_BY = 20_000, 5_000  # people that brute force is timed on, and queries
+SHAPES = ((2, 0), (8, 0), (NUMBERS, CATEGORIES))  # numbers and categories, without the compiler
+WIDE = 20  # numbers, where no tree is used
 ROUNDS = 5
 FIRST_CALL = """
 import time
@@ -46,6 +52,9 @@ def measure(size: str) -> Iterator[Finding]:
     yield _first_call()
     yield from _beside_a_loop()
     yield from _beside_a_tree(ASKED[size])
+    for shape in SHAPES:
+        yield _beside_brute_force(*shape, by_blocks, "without numba")
+    yield _beside_brute_force(WIDE, 0, None, "usual search")
     yield from _many(*MANY[size])
 
 
@@ -99,12 +108,11 @@ def _beside_a_loop() -> Iterator[Finding]:
 # --- a k-d tree -------------------------------------------------------------------------------
 
 
-def mixed_people(rows: int, seed: int) -> Points:
+def mixed_people(rows: int, seed: int, p: int = NUMBERS, q: int = CATEGORIES) -> Points:
     """People of normal numbers and independent words."""
     rng = np.random.default_rng(seed)
-    numbers = rng.normal(size=(rows, NUMBERS))
-    codes = rng.integers(0, WORDS, (rows, CATEGORIES), dtype=np.int32)
-    return Points(numbers, codes)
+    numbers = rng.normal(size=(rows, p))
+    return Points(numbers, rng.integers(0, WORDS, (rows, q), dtype=np.int32))
 
 
 def _beside_a_tree(asked: int) -> Iterator[Finding]:
@@ -128,8 +136,35 @@ def _beside_a_tree(asked: int) -> Iterator[Finding]:
 
 def _one_hot(people: Points, ranges: Any) -> Any:
     """Columns whose absolute differences add up to the mixed distance."""
-    words = [people.codes[:, [c]] == np.arange(WORDS) for c in range(CATEGORIES)]
+    words = [column[:, None] == np.arange(WORDS) for column in people.codes.T]
     return np.hstack([people.numbers / ranges, *(hot / 2 for hot in words)]) / people.features
+
+
+# --- brute force ------------------------------------------------------------------------------
+
+
+def _beside_brute_force(p: int, q: int, search: Search | None, how: str) -> Finding:
+    """The same distances by scikit-learn, which also looks at everyone."""
+    from sklearn.neighbors import NearestNeighbors
+    from threadpoolctl import threadpool_limits
+
+    people = mixed_people(MEASURED, 0, p, q)
+    asked = people.take(slice(0, MEASURED_BY))
+    distance = mixed_distance(people)
+    columns = _one_hot(people, distance.ranges)
+    peer = NearestNeighbors(n_neighbors=K, algorithm="brute", metric="manhattan").fit(columns)
+    ours, theirs = [], []
+    with threadpool_limits(1):
+        for _ in range(ROUNDS):
+            ours.append(
+                cpu_seconds(
+                    lambda: nearest_neighbors(people, asked, K, distance=distance, search=search)
+                )
+            )
+            theirs.append(cpu_seconds(lambda: peer.kneighbors(columns[:MEASURED_BY])))
+    ratio = min(ours) / min(theirs)
+    name = f"{how} / brute force, {p} numbers and {q} categories ({min(ours):.2f} CPU s)"
+    return Finding(name, ratio, "x", "<= 1.3", ratio <= 1.3)
 
 
 # --- many people ------------------------------------------------------------------------------

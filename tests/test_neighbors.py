@@ -1,12 +1,14 @@
 """Are the neighbors those that looking at everyone would find, ties and all?
 
 `look_at_everyone` is slow and follows the definition word by word; the search must return the same
-people in the same order. Data are drawn so that most distances are tied.
+people in the same order, through the compiled tree and by measuring everyone, block by block. Data
+are drawn so that most distances are tied.
 """
 
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import numpy as np
@@ -21,12 +23,25 @@ from causalfairness.individuals import (
     StandardizedDistance,
     mixed_distance,
     nearest_neighbors,
+    neighbor_blocks,
     neighbors,
     standardized,
 )
 from causalfairness.individuals.distances import Terms
+from causalfairness.individuals.neighbor_blocks import by_blocks
+from causalfairness.individuals.neighbor_search import by_tree
+from causalfairness.individuals.neighbors import usual_search
 
 repeatable = settings(max_examples=250, deadline=None, derandomize=True)
+both_searches = pytest.mark.parametrize("search", [by_tree, by_blocks])
+SHARED = ((by_tree, 1), (by_tree, 2), (by_blocks, 1), (by_blocks, 2))  # with so many workers
+
+
+@contextmanager
+def small_blocks():
+    """So that there is something to share, and several blocks of candidates to merge."""
+    with patch.object(neighbors, "BLOCK", 4), patch.object(neighbor_blocks, "BLOCK", 150):
+        yield
 
 
 # --- the oracle -------------------------------------------------------------------------------
@@ -68,7 +83,8 @@ def published_by_hand(candidates, numbers, codes, features):
 def crowds(draw):
     """Candidates and queries on a coarse grid, so that nearly all distances are tied."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    p, q = draw(st.sampled_from([(1, 0), (0, 1), (0, 3), (2, 0), (2, 2), (3, 1), (1, 4)]))
+    shapes = [(1, 0), (0, 1), (0, 3), (2, 0), (2, 2), (3, 1), (1, 4), (11, 0), (10, 2)]
+    p, q = draw(st.sampled_from(shapes))
     n, m = draw(st.integers(1, 900)), draw(st.integers(1, 25))
     steps, categories = draw(st.sampled_from([2, 5, 40])), draw(st.sampled_from([2, 3, 80]))
     missing = draw(st.sampled_from([0.0, 0.0, 0.1, 0.9]))
@@ -116,8 +132,8 @@ def test_neighbors_are_those_of_looking_at_everyone(crowd, k, within, weighted):
     exclude = rng.integers(-1, len(candidates), len(queries))
     limit = np.inf if within is None else within
     rows, distances = everyone(candidates, queries, k, distance, exclude, limit)
-    with patch.object(neighbors, "BLOCK", 4):  # so that there is something to share
-        for workers in (1, 2):
+    with small_blocks():
+        for search, workers in SHARED:
             found = nearest_neighbors(
                 candidates,
                 queries,
@@ -126,6 +142,7 @@ def test_neighbors_are_those_of_looking_at_everyone(crowd, k, within, weighted):
                 exclude=exclude,
                 within=within,
                 workers=workers,
+                search=search,
             )
             assert found.rows.tolist() == rows
             assert found.distances.tolist() == distances
@@ -138,17 +155,19 @@ def test_the_published_variant_compares_floats_and_prefers_the_larger_row(crowd,
     both = [Points(np.nan_to_num(people.numbers), abs(people.codes)) for people in crowd[1:]]
     scale = rng.normal(size=candidates.numbers.shape[1])  # so that true ties differ in last bits
     candidates, queries = (Points(people.numbers * scale, people.codes) for people in both)
-    found = [
-        nearest_neighbors(
-            candidates,
-            queries,
-            k,
-            distance=StandardizedDistance(features=3),
-            within=within,
-            workers=workers,
-        )
-        for workers in (1, 2)
-    ]
+    with small_blocks():
+        found = [
+            nearest_neighbors(
+                candidates,
+                queries,
+                k,
+                distance=StandardizedDistance(features=3),
+                within=within,
+                workers=workers,
+                search=search,
+            )
+            for search, workers in SHARED
+        ]
     limit = np.inf if within is None else within
     for at, query in enumerate(zip(queries.numbers, queries.codes, strict=True)):
         distances = published_by_hand(candidates, *query, 3)
@@ -164,38 +183,87 @@ def test_many_people_on_a_fine_scale():
     asked = people.take(np.arange(0, 6_000, 60))
     exclude = np.arange(0, 6_000, 60)
     rows, distances = everyone(people, asked, 30, distance, exclude, np.inf)
-    found = nearest_neighbors(people, asked, 30, distance=distance, exclude=exclude, workers=2)
-    assert found.rows.tolist() == rows
-    assert found.distances.tolist() == distances
+    for search in (by_tree, by_blocks):
+        found = nearest_neighbors(
+            people, asked, 30, distance=distance, exclude=exclude, workers=2, search=search
+        )
+        assert found.rows.tolist() == rows
+        assert found.distances.tolist() == distances
 
 
-def test_the_answer_is_the_same_on_one_thread_and_where_nothing_can_be_kept_on_disk(tmp_path):
+@pytest.mark.parametrize("order", [1, -1])
+def test_many_neighbors_of_people_who_stand_in_a_row(order):
+    """Where people come sorted, every block holds nearer ones than the last, or none at all."""
+    numbers = np.arange(2_000)[::order, None] // 3 * 0.01
+    people = Points(numbers, np.zeros((2_000, 0), int))
+    distance = mixed_distance(people)
+    asked = people.take(np.array([0, 700, 1_999]))
+    rows, distances = everyone(people, asked, 400, distance, [-1] * 3, np.inf)
+    with small_blocks():
+        for search in (by_tree, by_blocks):
+            found = nearest_neighbors(people, asked, 400, distance=distance, search=search)
+            assert found.rows.tolist() == rows
+            assert found.distances.tolist() == distances
+
+
+# --- which search -------------------------------------------------------------------------------
+
+
+def search_of(p, q=1):
+    people = Points(np.zeros((2, p)), np.zeros((2, q), int))
+    return usual_search(Terms(people, people, penalties=np.ones(p + q)))
+
+
+def test_everyone_is_measured_where_there_are_many_numbers_or_no_compiler(monkeypatch):
+    assert search_of(0) is search_of(9) is search_of(9, 20) is by_tree
+    assert search_of(10) is search_of(30) is by_blocks
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert search_of(0) is search_of(9) is by_blocks
+
+
+def test_the_usual_search_is_taken_unless_another_is_named():
+    wide = Points(np.zeros((2, 10)), np.zeros((2, 0), int))
+    with patch.object(neighbor_blocks, "by_blocks", side_effect=by_blocks) as called:
+        nearest_neighbors(wide, wide, 1, distance=StandardizedDistance())
+        nearest_neighbors(PAIR, PAIR, 1, distance=mixed_distance(PAIR))
+        assert called.call_count == 1
+        nearest_neighbors(wide, wide, 1, distance=StandardizedDistance(), search=by_tree)
+        assert called.call_count == 1
+
+
+def test_the_tree_says_what_to_install_where_there_is_no_compiler():
+    lines = """
+import sys
+sys.modules["numba"] = None
+from causalfairness.individuals.neighbor_search import by_tree
+"""
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "NotInstalledError" in done.stderr
+    assert 'pip install "causalfairness[fast]"' in done.stderr
+
+
+def test_loops_are_compiled_where_nothing_can_be_kept_on_disk(tmp_path):
     blocked = tmp_path / "not-a-folder"
     blocked.touch()
     settings = {
-        "OMP_NUM_THREADS": "1",
-        "NUMBA_NUM_THREADS": "1",
         "NUMBA_CACHE_DIR": str(blocked / "kept"),
         "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
     }
     lines = """
-import numpy as np
-from causalfairness.individuals import Points, mixed_distance, nearest_neighbors
-rng = np.random.default_rng(0)
-people = Points(rng.integers(0, 4, (2000, 2)), rng.integers(0, 3, (2000, 1)))
-found = nearest_neighbors(people, people, 5, distance=mixed_distance(people), workers=2)
-answer = int((found.rows * np.arange(1, 6)).sum()), float(found.distances.sum())
+from numba.core.caching import NullCache
+from causalfairness.individuals.neighbor_search import _is_better, _search
+print([type(loop._cache) is NullCache for loop in (_is_better, _search)])
+print([_is_better(0.5, rank, 0.5, 3) for rank in (2, 3)])
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", lines + "print(answer)"],
+        [sys.executable, "-W", "error", "-c", lines],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, **settings},
     )
-    here = {}
-    exec(lines, here)
-    assert done.stdout.strip() == str(here["answer"])
+    assert done.stdout.splitlines() == ["[True, True]", "[True, False]"]
 
 
 # --- distances ----------------------------------------------------------------------------------
@@ -247,17 +315,21 @@ def test_weights_count_features_more_or_not_at_all():
     assert found.distances.tolist() == [[0.0, 0.25, 0.75]]
 
 
-def test_true_ties_are_ties_whatever_the_last_bits_say():
+@both_searches
+def test_true_ties_are_ties_whatever_the_last_bits_say(search):
     thirds = np.array([[0.1, 0.1, 0.1], [0.3, 0.0, 0.0], [0.0, 0.2, 0.1], [0.1, 0.0, 0.2]])
     table = Points(thirds[[0, 1, 2, 3, 0, 1]], np.zeros((6, 0), int))
     distance = MixedDistance(ranges=np.ones(3), weights=np.ones(3))
     assert len({sum(row) for row in thirds.tolist()}) > 1  # as floats they are no ties
-    found = nearest_neighbors(table, one([0.0] * 3), 6, distance=distance, within=0.1)
+    found = nearest_neighbors(
+        table, one([0.0] * 3), 6, distance=distance, search=search, within=0.1
+    )
     assert found.rows.tolist() == [[0, 1, 2, 3, 4, 5]]
     assert found.distances.tolist() == [[0.1] * 6]
 
 
-def test_ties_half_way_between_two_steps_of_rounding_are_ties_too():
+@both_searches
+def test_ties_half_way_between_two_steps_of_rounding_are_ties_too(search):
     """1/1024 is 976562.5 steps; sums of six parts that amount to it differ in the last bits."""
     parts = np.array(
         [[6, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1], [2, 1, 3, 0, 0, 0], [1, 5, 0, 0, 0, 0]]
@@ -266,13 +338,26 @@ def test_ties_half_way_between_two_steps_of_rounding_are_ties_too():
     assert len({np.floor(total * 1e9 + 0.5) for total in sums}) > 1
     table = Points(parts / 1024, np.zeros((4, 0), int))
     distance = MixedDistance(ranges=np.ones(6), weights=np.ones(6))
-    found = nearest_neighbors(table, one([0.0] * 6), 4, distance=distance)
+    found = nearest_neighbors(table, one([0.0] * 6), 4, distance=distance, search=search)
     assert found.rows.tolist() == [[0, 1, 2, 3]]
 
 
-def test_points_far_from_zero_keep_their_ties():
+@both_searches
+def test_distances_within_one_step_of_rounding_are_ties_however_they_are_ordered(search):
+    numbers = 0.1 + np.array([4e-10, 0.0, -4e-10, 3e-10, 1e-10, -1e-10])
+    table = Points(numbers[:, None], np.zeros((6, 0), int))
+    distance = MixedDistance(ranges=np.ones(1), weights=np.ones(1))
+    found = nearest_neighbors(table, one([0.0]), 2, distance=distance, search=search)
+    assert found.rows.tolist() == [[0, 1]]
+    assert found.distances.tolist() == [[0.1, 0.1]]
+
+
+@both_searches
+def test_points_far_from_zero_keep_their_ties(search):
     table = Points(np.array([[1e9 + 1], [1e9 + 3], [1e9 + 2], [1e9 + 4]]), np.zeros((4, 0), int))
-    found = nearest_neighbors(table, one([1e9 + 2]), 3, distance=mixed_distance(table))
+    found = nearest_neighbors(
+        table, one([1e9 + 2]), 3, distance=mixed_distance(table), search=search
+    )
     assert found.rows.tolist() == [[2, 0, 1]]
     assert found.distances.tolist() == [[0.0, 0.333333333, 0.333333333]]
 
@@ -302,26 +387,32 @@ def test_a_distance_of_ones_own_is_a_sum_over_features():
 # --- edges --------------------------------------------------------------------------------------
 
 
-def test_copies_of_one_person_come_in_their_order():
+@both_searches
+def test_copies_of_one_person_come_in_their_order(search):
     same = Points(np.full((5_000, 1), np.nan), np.full((5_000, 1), -1))
     asked = same.take(np.array([4_000]))
     distance = MixedDistance(ranges=np.ones(1), weights=np.ones(2))
-    found = nearest_neighbors(same, asked, 3, distance=distance, exclude=np.array([1]))
+    found = nearest_neighbors(
+        same, asked, 3, distance=distance, search=search, exclude=np.array([1])
+    )
     assert found.rows.tolist() == [[0, 2, 3]]
-    found = nearest_neighbors(same, asked, 3, distance=StandardizedDistance())
+    found = nearest_neighbors(same, asked, 3, distance=StandardizedDistance(), search=search)
     assert found.rows.tolist() == [[4_999, 4_998, 4_997]]
 
 
-def test_fewer_candidates_than_k_leave_places_empty():
+@both_searches
+def test_fewer_candidates_than_k_leave_places_empty(search):
     table = Points(np.array([[0.0], [1.0]]), np.zeros((2, 0), int))
-    found = nearest_neighbors(table, table, 3, distance=mixed_distance(table))
+    found = nearest_neighbors(table, table, 3, distance=mixed_distance(table), search=search)
     assert found.rows.tolist() == [[0, 1, -1], [1, 0, -1]]
     assert found.distances.tolist() == [[0.0, 1.0, np.inf], [0.0, 1.0, np.inf]]
     assert found.counts.tolist() == [2, 2]
     nobody = table.take(np.array([], dtype=np.int64))
-    found = nearest_neighbors(nobody, table, 2, distance=mixed_distance(table))
+    found = nearest_neighbors(nobody, table, 2, distance=mixed_distance(table), search=search)
     assert found.counts.tolist() == [0, 0]
-    assert nearest_neighbors(table, nobody, 2, distance=mixed_distance(table)).rows.shape == (0, 2)
+    assert nearest_neighbors(
+        table, nobody, 2, distance=mixed_distance(table), search=search
+    ).rows.shape == (0, 2)
 
 
 def test_one_compiled_function_serves_every_layout_of_the_data():
@@ -344,12 +435,13 @@ def test_one_compiled_function_serves_every_layout_of_the_data():
     assert len(_search.signatures) == before
 
 
-def test_the_data_are_left_as_they_were():
+@both_searches
+def test_the_data_are_left_as_they_were(search):
     rng = np.random.default_rng(0)
     table = Points(rng.random((500, 2)), rng.integers(0, 3, (500, 1)))
     numbers, codes = table.numbers.copy(), table.codes.copy()
     for distance in (mixed_distance(table), StandardizedDistance()):
-        nearest_neighbors(table, table, 4, distance=distance)
+        nearest_neighbors(table, table, 4, distance=distance, search=search)
     assert np.array_equal(table.numbers, numbers)
     assert np.array_equal(table.codes, codes)
 

@@ -3,6 +3,8 @@
 The oracle below is the definition of methods §8, one person at a time, in plain Python.
 """
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -46,6 +48,25 @@ MIXED = {
     "comparison": "F",
     "features": ["pay", "age", "job"],
     "decision": "hired",
+}
+
+
+PUBLISHED = {
+    "compas": {
+        "protected": "race",
+        "reference": "Caucasian",
+        "comparison": "African-American",
+        "features": ["age", "sex", "priors_count", "juv_fel_count", "c_charge_degree"],
+        "decision": "two_year_recid",
+        "favorable": 0,
+    },
+    "law_school": {
+        "protected": "race",
+        "reference": "White",
+        "comparison": "Black",
+        "features": ["lsat", "ugpa", "sex"],
+        "decision": "pass_bar",
+    },
 }
 
 
@@ -247,6 +268,20 @@ def test_the_answer_does_not_depend_on_the_library(library, tmp_path):
 
 
 # --- evidence -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["compas", "law_school", "loan"])
+def test_the_answer_is_the_same_with_and_without_the_compiler(name, monkeypatch):
+    if name == "loan":
+        data, asked = cf.datasets.make_loan_application(3_000, seed=0, frame="pandas"), ASKED
+    else:
+        data, asked = getattr(cf.datasets, f"load_{name}")(), PUBLISHED[name]
+    with_tree = cf.situation_test(data, k=[15, 50], **asked).table(neighbors=True)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "causalfairness.individuals.neighbor_search", raising=False)
+    without = cf.situation_test(data, k=[15, 50], **asked).table(neighbors=True)
+    assert "causalfairness.individuals.neighbor_search" not in sys.modules
+    assert with_tree.to_records() == without.to_records()
 
 
 def counts_of(*numbers):

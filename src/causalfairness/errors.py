@@ -4,6 +4,17 @@ Catch `CausalFairnessError` to catch them all. A message says what was found, wh
 expected and what to do next.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+EXTRAS = {  # what is imported from each optional part of the installation
+    "fast": ("numba",),
+    "graphs": ("networkx",),
+    "plots": ("matplotlib",),
+    "torch": ("torch",),
+    "imaging": ("torch", "monai", "einops", "PIL", "pydicom"),
+}
+
 
 class CausalFairnessError(Exception):
     """What do all errors of this package have in common? Catch this one to catch them all.
@@ -125,8 +136,34 @@ class SituationError(CausalFairnessError):
     """A situation test cannot be carried out: too few people, or tables that do not fit."""
 
 
-class TorchNotInstalledError(CausalFairnessError, ImportError):
-    """Networks are asked with torch, which is not installed."""
+class NotInstalledError(CausalFairnessError, ImportError):
+    """A library of an extra is needed and not installed; the message says what to install."""
+
+
+class TorchNotInstalledError(NotInstalledError):
+    """Networks are asked with torch, or radiographs handled, and a library is not installed."""
+
+
+@contextmanager
+def extra(name: str, purpose: str) -> Iterator[None]:
+    """Are the libraries of this extra there? One that cannot be imported is named, and the extra.
+
+    >>> with extra("plots", "pictures are drawn with"):
+    ...     raise ModuleNotFoundError(name="matplotlib.axes")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.NotInstalledError: pictures are drawn with matplotlib, which is not ...
+    """
+    try:
+        yield
+    except ModuleNotFoundError as cause:
+        library = (cause.name or "").partition(".")[0]
+        if library not in EXTRAS[name]:
+            raise
+        error = TorchNotInstalledError if "torch" in EXTRAS[name] else NotInstalledError
+        raise error(
+            f'{purpose} {library}, which is not installed: pip install "causalfairness[{name}]"'
+        ) from cause
 
 
 class MediatorError(CausalFairnessError):

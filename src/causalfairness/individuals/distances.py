@@ -8,13 +8,14 @@ of one table, the factual one, and are used for all points that are compared: a 
 may be farther away than 1. A number that never varies in that table has range 0 and counts as a
 category: at distance 0 from an equal value, 1 from any other.
 
-Every distance here is a sum over features, and is handed to the search as such (`Terms`).
+Every distance here is a sum over features, and is handed to the search as such (`Terms`), with the
+`Rule` by which such sums are compared.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,8 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 MISSING = -1  # the code of a missing category
 LARGEST = np.iinfo(np.int32).max  # code
+STEPS = 1e9  # steps of rounding in a unit of distance
+HALF = 0.500002  # halves are rounded up, also those that float noise puts a little below
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ class Points:
         """How many features are compared?"""
         return sum(self.shape)
 
-    def take(self, rows: NDArray[np.bool_] | Positions) -> Points:
+    def take(self, rows: NDArray[np.bool_] | Positions | slice) -> Points:
         """Which are these people alone?"""
         return Points(self.numbers[rows], self.codes[rows])
 
@@ -119,6 +122,35 @@ class Terms:
                 f"found the penalties {self.penalties.tolist()} and the divisor {self.divisor}; "
                 f"expected {sum(mine)} finite penalties >= 0 and a finite divisor > 0"
             )
+
+
+class Rule(NamedTuple):
+    """How is a sum over features turned into a key, and how far away may neighbors be?
+
+        key = floor(sum * steps + HALF), or sum / divisor where distances are not rounded
+
+    Candidates are compared by their keys, and by their ranks where keys are equal.
+    """
+
+    penalties: Array  # (p + q,)
+    divisor: float
+    steps: float  # of rounding in a unit of the sum; 0 where distances are not rounded
+    limit: float  # the largest key of a neighbor
+
+
+def rule_of(terms: Terms, within: float) -> Rule:
+    """How are these distances compared?
+
+    >>> one = Points(np.zeros((1, 1)), np.zeros((1, 0), np.int32))
+    >>> rule_of(Terms(one, one, penalties=np.ones(1)), within=0.1).limit
+    100000000.0
+    """
+    penalties = np.require(terms.penalties, float, ("C", "W"))
+    if terms.rounded:
+        steps, limit = STEPS / terms.divisor, float(np.floor(within * STEPS + HALF))
+    else:
+        steps, limit = 0.0, float(within)
+    return Rule(penalties, float(terms.divisor), float(steps), limit)
 
 
 class Distance(Protocol):

@@ -5,28 +5,25 @@ than the worst of the k best so far: farther, or as far and of a later rank. Bou
 the same additions, in the same order, as the distances themselves; floating-point addition never
 turns an order around, so that nothing is lost.
 
-Distances are compared as keys: in steps of 1e-9, or as they are where they are not rounded.
 Import this module inside functions only: it loads the compiler.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.individuals.compiling import compiled, inlined
-from causalfairness.individuals.distances import Terms
-from causalfairness.individuals.neighbor_tree import Tree
+from causalfairness.individuals.distances import HALF, Rule, Terms
+from causalfairness.individuals.neighbor_tree import Tree, bits_of, tree_of
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Bits = NDArray[np.uint64]
-STEPS = 1e9  # steps of rounding in a unit of distance
-FEW = 128  # best ones that are kept in order
-HALF = 0.500002  # halves are rounded up, also those that float noise puts a little below
 
 
 class Queries(NamedTuple):
@@ -38,20 +35,8 @@ class Queries(NamedTuple):
     excluded: Positions  # (m,) a rank that is left out, or -1
 
 
-class Rule(NamedTuple):
-    """How is a sum over features turned into a key, and how far away may neighbors be?"""
-
-    penalties: Array  # (p + q,)
-    divisor: float
-    steps: float  # of rounding in a unit of the sum; 0 where distances are not rounded
-    limit: float  # the largest key of a neighbor
-
-
 class Best(NamedTuple):
-    """Which are the k best so far? The worst comes first. Rank n stands for nobody.
-
-    They are sorted where they are few, and a heap where they are many.
-    """
+    """Which are the k best so far, in order? Rank n stands for nobody."""
 
     keys: Array  # (k,)
     ranks: Positions  # (k,)
@@ -66,44 +51,39 @@ class Space(NamedTuple):
     mismatch: Array
 
 
-def rule_of(terms: Terms, within: float) -> Rule:
-    """How are these distances compared?
+def by_tree(
+    terms: Terms, rule: Rule, excluded: Positions
+) -> Callable[[slice, Positions, Array], None]:
+    """Which candidates are nearest? What is returned answers a part of the queries.
 
-    >>> from causalfairness.individuals.distances import Points
-    >>> one = Points(np.zeros((1, 1)), np.zeros((1, 0), np.int32))
-    >>> rule_of(Terms(one, one, penalties=np.ones(1)), within=0.1).limit
-    100000000.0
+    >>> from causalfairness.individuals.distances import Points, rule_of
+    >>> people = Points(np.array([[0.3], [0.1]]), np.zeros((2, 0), np.int32))
+    >>> terms = Terms(people, people, penalties=np.ones(1))
+    >>> ranks, keys = np.full((2, 1), -1), np.full((2, 1), np.inf)
+    >>> by_tree(terms, rule_of(terms, np.inf), np.arange(2))(slice(0, 2), ranks, keys)
+    >>> ranks.tolist(), keys.tolist()
+    ([[1], [0]], [[200000000.0], [200000000.0]])
     """
-    penalties = np.require(terms.penalties, float, ("C", "W"))
-    if terms.rounded:
-        steps, limit = STEPS / terms.divisor, float(np.floor(within * STEPS + HALF))
-    else:
-        steps, limit = 0.0, float(within)
-    return Rule(penalties, float(terms.divisor), float(steps), limit)
+    tree = tree_of(_plain(terms.candidates.numbers), _plain(terms.candidates.codes), rule.penalties)
+    codes = _plain(terms.queries.codes)
+    queries = Queries(_plain(terms.queries.numbers), codes, bits_of(codes), excluded)
+    levels, members, n = tree.depth + 1, tree.largest, len(tree.ranks)
+
+    def answer(part: slice, ranks: Positions, keys: Array) -> None:
+        space = Space(
+            np.empty(levels, np.int64), np.empty(levels), np.empty(members), np.empty(members)
+        )
+        keys[part], ranks[part] = rule.limit, n
+        _search(tree, queries, rule, part.start, part.stop, ranks, keys, space)
+        nobody = ranks[part] == n
+        keys[part][nobody], ranks[part][nobody] = np.inf, -1
+
+    return answer
 
 
-def search(
-    tree: Tree, queries: Queries, rule: Rule, part: slice, ranks: Positions, distances: Array
-) -> None:
-    """Which candidates are nearest to a part of the queries? Writes what is found, nearest first.
-
-    >>> from causalfairness.individuals.neighbor_tree import tree_of
-    >>> no_codes = np.zeros((2, 0), np.int32)
-    >>> tree = tree_of(np.array([[0.3], [0.1]]), no_codes, np.ones(1))
-    >>> ranks, distances = np.full((2, 1), -1), np.full((2, 1), np.inf)
-    >>> queries = Queries(
-    ...     np.array([[0.0], [1.0]]), no_codes, no_codes.astype(np.uint64), np.full(2, -1))
-    >>> search(tree, queries, Rule(np.ones(1), 1.0, STEPS, np.inf), slice(0, 2), ranks, distances)
-    >>> ranks.tolist(), distances.tolist()
-    ([[1], [0]], [[0.1], [0.7]])
-    """
-    k = ranks.shape[1]
-    best = Best(np.empty(k), np.empty(k, np.int64))
-    levels, members = tree.depth + 1, tree.largest
-    space = Space(
-        np.empty(levels, np.int64), np.empty(levels), np.empty(members), np.empty(members)
-    )
-    _search(tree, queries, rule, part.start, part.stop, ranks, distances, best, space)
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """One layout for all, so that one compiled function serves all."""
+    return np.require(values, requirements=("C", "W"))
 
 
 @compiled
@@ -114,23 +94,11 @@ def _search(
     start: int,
     stop: int,
     ranks: Positions,
-    distances: Array,
-    best: Best,
+    keys: Array,
     space: Space,
 ) -> None:
-    n, k = len(tree.ranks), ranks.shape[1]
     for query in range(start, stop):
-        for place in range(k):
-            best.keys[place], best.ranks[place] = rule.limit, n
-        _visit(tree, queries, query, rule, best, space)
-        for place in range(k - 1, -1, -1):
-            worst = k - 1 - place if k <= FEW else 0
-            key, rank = best.keys[worst], best.ranks[worst]
-            if rank < n:
-                ranks[query, place] = rank
-                distances[query, place] = key / STEPS if rule.steps else key
-            if k > FEW:
-                _put_into_heap(best, place, best.keys[place], best.ranks[place])
+        _visit(tree, queries, query, rule, Best(keys[query], ranks[query]), space)
 
 
 @inlined
@@ -147,7 +115,7 @@ def _visit(
     while count > 0:
         count -= 1
         at, bound = space.nodes[count], space.bounds[count]
-        if not _is_better(bound, tree.firsts[at], best.keys[0], best.ranks[0]):
+        if not _is_better(bound, tree.firsts[at], best.keys[-1], best.ranks[-1]):
             continue
         if tree.children[at] == 0:
             _look(tree, at, queries, query, rule, best, space)
@@ -173,14 +141,11 @@ def _look(
     _measure(tree, start, end, queries, query, rule, space)
     for i in range(end - start):
         key = space.keys[i]
-        if key <= best.keys[0]:
+        if key <= best.keys[-1]:
             rank = tree.ranks[start + i]
-            better = _is_better(key, rank, best.keys[0], best.ranks[0])
+            better = _is_better(key, rank, best.keys[-1], best.ranks[-1])
             if better and rank != queries.excluded[query]:
-                if len(best.keys) <= FEW:
-                    _put_in_order(best, key, rank)
-                else:
-                    _put_into_heap(best, len(best.keys), key, rank)
+                _put_in_order(best, key, rank)
 
 
 @inlined
@@ -237,26 +202,9 @@ def _is_better(key: float, rank: int, other_key: float, other_rank: int) -> bool
 
 @compiled
 def _put_in_order(best: Best, key: float, rank: int) -> None:
-    """Put this one where it belongs, in place of the worst."""
-    at, after = 0, 1
-    while after < len(best.keys) and _is_better(key, rank, best.keys[after], best.ranks[after]):
-        best.keys[at], best.ranks[at] = best.keys[after], best.ranks[after]
-        at, after = after, after + 1
-    best.keys[at], best.ranks[at] = key, rank
-
-
-@compiled
-def _put_into_heap(best: Best, size: int, key: float, rank: int) -> None:
-    """Put this one into the heap of the first `size`, in place of the worst."""
-    at, child = 0, 1
-    while child < size:
-        other = child + 1
-        if other < size and _is_better(
-            best.keys[child], best.ranks[child], best.keys[other], best.ranks[other]
-        ):
-            child = other
-        if not _is_better(key, rank, best.keys[child], best.ranks[child]):
-            break
-        best.keys[at], best.ranks[at] = best.keys[child], best.ranks[child]
-        at, child = child, 2 * child + 1
+    """Put this one where it belongs; the worst goes."""
+    at = len(best.keys) - 1
+    while at > 0 and _is_better(key, rank, best.keys[at - 1], best.ranks[at - 1]):
+        best.keys[at], best.ranks[at] = best.keys[at - 1], best.ranks[at - 1]
+        at -= 1
     best.keys[at], best.ranks[at] = key, rank

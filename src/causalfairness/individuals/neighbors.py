@@ -6,21 +6,25 @@ position, so that true ties are recognized as ties and decided the same way ever
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import NeighborError
 from causalfairness.individuals.distances import (
+    STEPS,
     Distance,
     MixedDistance,
     Points,
+    Rule,
     StandardizedDistance,
     Terms,
     mixed_distance,
+    rule_of,
     standardized,
 )
 from causalfairness.progress import track
@@ -39,7 +43,12 @@ __all__ = [
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 NOBODY = -1
-BLOCK = 1024  # queries that a thread takes at a time
+BLOCK = 512  # queries that a thread takes at a time
+MANY = 10  # numbers, from which on a tree leaves out too few to be worth it
+
+# What finds the nearest: made for terms, their rule and who is excluded, it answers a part of the
+# queries, by the ranks and the keys of who is found.
+Search = Callable[[Terms, Rule, Positions], Callable[[slice, Positions, Array], None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +80,13 @@ def nearest_neighbors(
     exclude: Positions | None = None,
     within: float | None = None,
     workers: int = 1,
+    search: Search | None = None,
 ) -> Neighbors:
     """Which k candidates are nearest to each query?
 
     `exclude` names for each query the position of one candidate that is not its neighbor, such as
-    the person itself, or -1. Nobody farther away than `within` is a neighbor. The answer does
-    not depend on `workers`.
+    the person itself, or -1. Nobody farther away than `within` is a neighbor. The answer depends
+    neither on `workers` nor on the `search`, which is `usual_search` if you do not choose.
 
     >>> people = Points(np.array([[0.0], [1.0], [2.0], [10.0]]), np.zeros((4, 0), np.int32))
     >>> found = nearest_neighbors(
@@ -92,11 +102,12 @@ def nearest_neighbors(
     if exclude is not None:
         excluded[:] = exclude
     reach = np.inf if within is None else float(within)
+    search = usual_search(terms) if search is None else search
     if not terms.larger_first:
-        return _search(terms, k, excluded, reach, workers)
+        return _found(search, terms, k, excluded, reach, workers)
     last = len(candidates) - 1  # those that come first in ties have to come first
     turned = replace(terms, candidates=terms.candidates.take(np.arange(last, -1, -1)))
-    found = _search(turned, k, _turned(excluded, last), reach, workers)
+    found = _found(search, turned, k, _turned(excluded, last), reach, workers)
     return replace(found, rows=_turned(found.rows, last))
 
 
@@ -104,34 +115,37 @@ def _turned(positions: Positions, last: int) -> Positions:
     return np.where(positions == NOBODY, np.int64(NOBODY), last - positions)
 
 
-def _search(terms: Terms, k: int, excluded: Positions, within: float, workers: int) -> Neighbors:
-    """Queries are shared between threads, which write to different rows of the answer."""
-    from causalfairness.individuals.neighbor_search import Queries, rule_of, search
-    from causalfairness.individuals.neighbor_tree import bits_of, tree_of
+def usual_search(terms: Terms) -> Search:
+    """By which search are neighbors found? Everyone is measured where a tree would not help.
 
-    rule = rule_of(terms, within)
-    numbers, codes = _plain(terms.candidates.numbers), _plain(terms.candidates.codes)
-    tree = tree_of(numbers, codes, rule.penalties)
-    numbers, codes = _plain(terms.queries.numbers), _plain(terms.queries.codes)
-    queries = Queries(numbers, codes, bits_of(codes), excluded)
-    rows = np.full((len(numbers), k), NOBODY, np.int64)
-    distances = np.full((len(numbers), k), np.inf)
-    starts = range(0, len(numbers), BLOCK)
-    parts = [slice(start, min(start + BLOCK, len(numbers))) for start in starts]
+    That is from 10 numbers on, and without numba, which compiles the tree.
+    """
+    if terms.candidates.shape[0] >= MANY or find_spec("numba") is None:
+        from causalfairness.individuals.neighbor_blocks import by_blocks
+
+        return by_blocks
+    from causalfairness.individuals.neighbor_search import by_tree
+
+    return by_tree
+
+
+def _found(
+    search: Search, terms: Terms, k: int, excluded: Positions, within: float, workers: int
+) -> Neighbors:
+    """Queries are shared between threads, which write to different rows of the answer."""
+    count = len(terms.queries)
+    rows, keys = np.full((count, k), NOBODY, np.int64), np.full((count, k), np.inf)
+    answer = search(terms, rule_of(terms, within), excluded)
+    parts = [slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
 
     def work(part: slice) -> None:
-        search(tree, queries, rule, part, rows, distances)
+        answer(part, rows, keys)
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
         done = pool.map(work, parts) if workers > 1 else map(work, parts)
         for _ in track(done, total=len(parts), what="finding neighbors"):
             pass
-    return Neighbors(rows, distances)
-
-
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """One layout for all, so that one compiled function serves all."""
-    return np.require(values, requirements=("C", "W"))
+    return Neighbors(rows, keys / STEPS if terms.rounded else keys)
 
 
 def _check(
