@@ -62,7 +62,7 @@ $(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
 
 $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python $(PIP) -e . -r benchmarks/requirements.txt
+	$(BENCH)/bin/python $(PIP) -e ".[fast,graphs]" -r benchmarks/requirements.txt
 	touch $@
 
 $(RELEASE)/.ready:

@@ -16,7 +16,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from causalfairness.cli import app
-from causalfairness.cli.imaging import options
+from causalfairness.errors import EXTRAS
 from causalfairness.imaging import checkpoints, making, training
 from causalfairness.imaging.keeping import kept_generator
 from causalfairness.imaging.readers import PlainFolder
@@ -352,7 +352,7 @@ def test_a_size_without_a_plan_and_a_device_that_is_not_there_are_refused(home, 
 
 def test_without_the_extra_its_name_is_said(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "causalfairness.imaging.simulator", None)
-    monkeypatch.setattr(options, "EXTRA", ("causalfairness",))  # stands for torch, which is here
+    monkeypatch.setitem(EXTRAS, "imaging", ("causalfairness",))  # stands for torch, which is here
     done = run("simulate", tmp_path / "films", code=3)
     assert 'pip install "causalfairness[imaging]"' in flat(done.stderr)
 

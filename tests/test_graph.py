@@ -204,6 +204,9 @@ def test_networkx_graphs_without_direction_or_text_names_are_refused():
         CausalGraph.from_networkx(networkx.Graph([("a", "b")]))
     with pytest.raises(GraphSyntaxError, match=r"named by text .* got 1; rename it"):
         CausalGraph.from_networkx(networkx.DiGraph([(1, 2)]))
+    for no_graph in ("a -> b", [("a", "b")], None):
+        with pytest.raises(GraphSyntaxError, match=r"no graph of networkx; expected.*`parse`"):
+            CausalGraph.from_networkx(no_graph)
     many = networkx.MultiDiGraph([("a", "b"), ("a", "b")])
     assert CausalGraph.from_networkx(many) == CausalGraph.parse("a -> b")
 

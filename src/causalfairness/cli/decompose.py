@@ -15,7 +15,7 @@ from rich.console import Console
 from causalfairness.cli import options as o
 from causalfairness.cli.asking import Roles, listed, model_for, open_data
 from causalfairness.cli.failing import readable
-from causalfairness.cli.writing import draw, print_answer, say_written
+from causalfairness.cli.writing import draw, pictures, print_answer, say_written
 
 PAGES = (".html", ".htm", ".md", ".markdown", ".json")
 PICTURES = (".svg", ".png", ".pdf")
@@ -128,7 +128,7 @@ def check_goals(paths: Iterable[Path], known: Sequence[str], option: str) -> Non
 
 
 def check_goal(path: Path, known: Sequence[str], option: str) -> None:
-    """Can this file be written, as far as its name and folder tell?"""
+    """Can this file be written, as far as its name, its folder and what is installed tell?"""
     if path.suffix.lower() not in known:
         raise typer.BadParameter(
             f"{str(path)!r} ends in {path.suffix!r}; expected {', '.join(known)}",
@@ -138,6 +138,8 @@ def check_goal(path: Path, known: Sequence[str], option: str) -> None:
         raise typer.BadParameter(
             f"there is no folder {str(path.parent)!r}; make it first", param_hint=option
         )
+    if known is PICTURES:
+        pictures()  # says what to install where matplotlib is missing
 
 
 def _whose(of: o.Of | None, roles: Roles) -> str:
@@ -186,7 +188,7 @@ def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: 
         write_whole(_renderer(path)(summary), path)
         say_written(path)
     for path in goals.plots:
-        draw(lambda: _picture(found, settings.level), path)
+        draw(lambda plots: _picture(plots, found, settings.level), path)
 
 
 def _renderer(path: Path) -> Callable[[Any], str]:
@@ -198,8 +200,7 @@ def _renderer(path: Path) -> Callable[[Any], str]:
     return report.render_html if kind in (".html", ".htm") else report.render_markdown
 
 
-def _picture(found: Any, level: float) -> Any:
-    from causalfairness import plots
+def _picture(plots: Any, found: Any, level: float) -> Any:
     from causalfairness.effects import Decomposition
 
     if isinstance(found, Decomposition):

@@ -160,7 +160,6 @@ def _answer(
     as_json: bool,
     pictures: Sequence[Path],
 ) -> None:
-    from causalfairness import plots
     from causalfairness.parity import check_business_necessity
 
     data = open_data(file)
@@ -172,7 +171,7 @@ def _answer(
     else:
         _print(report, Console(highlight=False))
     for path in pictures:
-        draw(lambda: plots.necessity(report), path)
+        draw(lambda plots: plots.necessity(report), path)
 
 
 def _print(report: Any, page: Console) -> None:

@@ -304,7 +304,6 @@ def _print(found: Any, dossier: Any, page: Console) -> None:
 
 
 def _write(found: Any, dossier: Any, goals: Goals) -> None:
-    from causalfairness import plots
     from causalfairness.datasets.bundled import as_frame
     from causalfairness.tables.source import open_frame
     from causalfairness.writing import write_whole
@@ -317,4 +316,4 @@ def _write(found: Any, dossier: Any, goals: Goals) -> None:
         write_whole(dossier.to_html() if is_page else f"{dossier}\n", path)
         say_written(path)
     for path in goals.plots:
-        draw(lambda: plots.dossier(dossier), path)
+        draw(lambda plots: plots.dossier(dossier), path)

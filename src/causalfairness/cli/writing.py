@@ -38,13 +38,19 @@ def write_frame(frame: Any, out: str) -> None:
     say_written(f"{out} ({len(frame):,} rows)")
 
 
-def draw(picture: Callable[[], Any], path: Path) -> None:
-    """Where does a picture go? A file is drawn, no window is opened."""
+def draw(picture: Callable[[Any], Any], path: Path) -> None:
+    """Where does a picture go, which is made with `causalfairness.plots`?"""
+    plots = pictures()
+    plots.save(picture(plots), path)
+    say_written(path)
+
+
+def pictures() -> Any:
+    """With what are pictures drawn? As files, no window is opened."""
     os.environ.setdefault("MPLBACKEND", "agg")
     from causalfairness import plots
 
-    plots.save(picture(), path)
-    say_written(path)
+    return plots
 
 
 def print_answer(text: str) -> None:

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from causalfairness.errors import CycleError, GraphSyntaxError, UnknownNodeError
+from causalfairness.errors import CycleError, GraphSyntaxError, UnknownNodeError, extra
 from causalfairness.graph import dot, notation, projection, separation
 from causalfairness.graph.notation import Pair
 from causalfairness.graph.separation import Independence
@@ -112,6 +112,11 @@ class CausalGraph:
         >>> print(CausalGraph.from_networkx(nx.DiGraph([("a", "b")], hidden=[("a", "b")])))
         a <-> b; a -> b
         """
+        if not all(hasattr(graph, name) for name in ("is_directed", "edges", "nodes", "graph")):
+            raise GraphSyntaxError(
+                f"found {graph!r}, which is no graph of networkx; expected a networkx.DiGraph. "
+                "Text is read by `parse`, pairs by `from_edges`"
+            )
         if not graph.is_directed():
             raise GraphSyntaxError(
                 "the networkx graph has no directions, so it cannot say what causes what; "
@@ -157,12 +162,14 @@ class CausalGraph:
     def to_networkx(self) -> networkx.DiGraph:
         """What is this graph in networkx? The hidden pairs are its graph attribute `hidden`.
 
+        Needs networkx, `pip install "causalfairness[graphs]"`.
+
         >>> drawing = CausalGraph.parse("a -> b; b <-> c").to_networkx()
         >>> list(drawing.edges), drawing.graph["hidden"]
         ([('a', 'b')], [('b', 'c')])
         """
-        import networkx
-
+        with extra("graphs", "such graphs are made by"):
+            import networkx
         drawing = networkx.DiGraph(hidden=list(self.hidden))
         drawing.add_nodes_from(self.nodes)
         drawing.add_edges_from(self.arrows)

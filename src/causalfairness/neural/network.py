@@ -20,7 +20,7 @@ from causalfairness.errors import (
     ColumnTypeError,
     PredictorError,
     TooFewRowsError,
-    TorchNotInstalledError,
+    extra,
 )
 
 if TYPE_CHECKING:
@@ -36,13 +36,8 @@ SALT = 0xD1B54A32D192ED03 - 2**64
 
 def read_inputs(X: Any) -> tuple[Tensor, bool]:
     """Which rows are in this table? A tensor of them, and whether they came as an array."""
-    try:
+    with extra("torch", "networks are asked with"):
         import torch
-    except ModuleNotFoundError as cause:
-        raise TorchNotInstalledError(
-            "networks are asked with torch, which is not installed: "
-            'pip install "causalfairness[torch]"'
-        ) from cause
     as_array = not isinstance(X, torch.Tensor)
     table: Any = np.asarray(X) if as_array else X.detach()
     number = table.dtype.kind in "fiub" if as_array else not table.is_complex()

@@ -12,9 +12,7 @@ import typer
 
 from causalfairness.cli.failing import readable
 from causalfairness.cli.options import METHOD, OUTPUT
-from causalfairness.errors import TorchNotInstalledError
-
-EXTRA = ("torch", "monai", "einops", "PIL", "pydicom")
+from causalfairness.errors import extra
 
 of_images = partial(typer.Option, rich_help_panel="Which images")
 of_folder = partial(of_images, metavar="FOLDER", show_default=False)
@@ -37,16 +35,8 @@ def readable_images(*, debug: bool) -> Iterator[None]:
     ...     print("fine")
     fine
     """
-    with readable(debug=debug):
-        try:
-            yield
-        except ModuleNotFoundError as cause:
-            if (cause.name or "").partition(".")[0] not in EXTRA:
-                raise
-            raise TorchNotInstalledError(
-                f"radiographs are handled with {cause.name}, which is not installed: "
-                'pip install "causalfairness[imaging]"'
-            ) from cause
+    with readable(debug=debug), extra("imaging", "radiographs are handled with"):
+        yield
 
 
 def check_folder(path: Path, option: str) -> None:
