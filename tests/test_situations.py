@@ -88,8 +88,8 @@ def distance(one, other, ranges, weights):
     return round(total / sum(weights.values()), 9)
 
 
-def nearest(center, candidates, data, k, ranges, weights, within=None):
-    ranked = sorted((distance(center, data.loc[row], ranges, weights), row) for row in candidates)
+def nearest(center, candidates, k, ranges, weights, within=None):
+    ranked = sorted((distance(center, one, ranges, weights), row) for row, one in candidates)
     return [(d, row) for d, row in ranked if within is None or d <= within][:k]
 
 
@@ -98,13 +98,14 @@ def oracle(data, centers, k, weights=None, within=None, others=None):
     weights = weights or dict.fromkeys(MIXED["features"], 1.0)
     numbers = [name for name in weights if data[name].dtype.kind in "fi"]
     ranges = {name: data[name].max() - data[name].min() for name in numbers}
-    women = [row for row in data.index if data.loc[row, "sex"] == "F"]
-    men = [row for row in data.index if data.loc[row, "sex"] in (others or ["M"])]
+    everyone, asked = data.to_dict("index"), centers.to_dict("index")
+    women = [(row, one) for row, one in everyone.items() if one["sex"] == "F"]
+    men = [(row, one) for row, one in everyone.items() if one["sex"] in (others or ["M"])]
     found = {}
-    for row in women:
-        own = [other for other in women if other != row]
-        control = nearest(data.loc[row], own, data, k, ranges, weights, within)
-        test = nearest(centers.loc[row], men, data, k, ranges, weights, within)
+    for row, woman in women:
+        own = [other for other in women if other[0] != row]
+        control = nearest(woman, own, k, ranges, weights, within)
+        test = nearest(asked[row], men, k, ranges, weights, within)
         rates = [
             np.mean([data.loc[r, "hired"] == 0 for _, r in group]) if group else np.nan
             for group in (control, test)
