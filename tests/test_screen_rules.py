@@ -75,7 +75,11 @@ def test_a_rule_of_your_own_is_made_of_another_one():
         ("version = 2024-02-29", 'version = "2024"', ["version: found '2024'; expected a date"]),
         ("2024-01-01", "2024-01-01T10:00:00", ["source.date: found datetime", "expected a date"]),
         ('["selection rate"]', '["rate"]', ["measures: found ['rate']", "'scoring rate'"]),
-        ("[[" + '"sex"]]', '[["race"]]', ["by[0]: 'race' is not among the categories"]),
+        (
+            "[[" + '"sex"]]',
+            '[["race"]]',
+            ["by: 'race' is not among the categories; add categories.race"],
+        ),
         (
             "sex = []",
             "sex = [1]",
@@ -119,5 +123,5 @@ def test_a_file_that_is_not_toml_or_not_there_is_refused(tmp_path):
         screens.read_rule(path)
     with pytest.raises(RuleError, match="no rule is named"):
         screened("eighty_percent")
-    with pytest.raises(RuleError, match="found 5; expected a rule"):
+    with pytest.raises(RuleError, match="no rule is named '5'; there are four_fifths"):
         screened(5)

@@ -27,17 +27,18 @@ Array = NDArray[np.float64]
 
 
 class Target(NamedTuple):
-    """Which column is averaged, and which of its values counts as 1?
+    """Which column is averaged, and which of its values counts as 1? `option` says which it is.
 
     >>> model = StandardFairnessModel(
     ...     protected="sex", reference="M", comparison="F", outcome="income", outcome_value=">50K")
-    >>> target_of(model, "outcome")
-    Target(column='income', value='>50K', role='outcome')
+    >>> target_of(model, "outcome").value
+    '>50K'
     """
 
     column: str
     value: Any
     role: Of
+    option: str = "outcome_value"
 
     def read(self, column: Column) -> Array:
         """What is each row's number? Missing values come as NaN."""
@@ -114,10 +115,10 @@ class Target(NamedTuple):
         if self.value is None:
             return (
                 f"column {self.column!r} is neither binary nor numeric; say which value counts "
-                f"with outcome_value=..., one of {present}"
+                f"with {self.option}=..., one of {present}"
             )
         return (
-            f"outcome_value={self.value!r} does not occur in column {self.column!r}; its values "
+            f"{self.option}={self.value!r} does not occur in column {self.column!r}; its values "
             f"are {present} (numbers without quotes, words with)"
         )
 

@@ -1,24 +1,18 @@
-"""What does a statistical screen show? Rates, ratios and counts, and what the rule says of them.
-
-A screen says where to look, and is no verdict: nothing here passes or fails.
-"""
+"""What does a statistical screen show? Rates, ratios and counts: where to look, and no verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from causalfairness.effects.table import as_section
-from causalfairness.inference import Interval
-from causalfairness.parity.metrics.table import MetricTable, Record, written
+from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.parity.metrics.words import between
 from causalfairness.parity.screens.rule import Rule
 from causalfairness.tables import RowAccount
 
-COUNTS = ("by", "group", "people", "share", "selected", "rate")
-NUMBERS = (*COUNTS, "rate_low", "rate_high", "ratio", "ratio_low", "ratio_high")
-NO_THRESHOLD = "{rule} sets no threshold for the impact ratio: ratios are stated, none is flagged."
+NO_THRESHOLD = "{} sets no threshold for the impact ratio: ratios are stated, none is flagged."
 SCREEN = (
     "This is a screen, not a verdict: it says where groups differ, not why, and neither passes nor "
     "fails anything."
@@ -32,76 +26,50 @@ class CategoryRate:
     `ratio` is None where the category is excluded or nobody at all is selected; `flagged` and
     `interval_lies` (below, contains or above the threshold) where the rule has no threshold.
 
-    >>> CategoryRate("F", 10, 0.5, 3, 0.3, Interval(0.11, 0.6), ratio=0.6).to_dict()["rate_high"]
-    0.6
+    >>> CategoryRate("F", 10, 0.5, 3, 0.3, 0.11, 0.6).excluded
+    False
     """
 
-    category: str
+    group: str
     people: int
     share: float  # of the people whose category is known
     selected: int
     rate: float
-    rate_interval: Interval
-    excluded: bool = False
+    rate_low: float
+    rate_high: float
     ratio: float | None = None
-    ratio_interval: Interval | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    excluded: bool = False
     flagged: bool | None = None
     interval_lies: str | None = None
     remark: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is said of the category, as plain data? Intervals by their ends."""
-        found: dict[str, Any] = {"group": self.category, **vars(self)}
-        del found["category"]
-        for name in ("rate", "ratio"):
-            ends = found.pop(f"{name}_interval")
-            found[f"{name}_low"], found[f"{name}_high"] = ends or (None, None)
-        return found
 
 
 @dataclass(frozen=True)
 class Division:
     """How do the categories compare that people are divided into, by one attribute or several?
 
-    `highest` are the categories with the highest rate: none where nobody is selected, several
-    where they are equal. `unknown` counts people who are in no category.
+    `people` counts those whose category is known, `unknown` the others. `highest` are the
+    categories with the highest rate: none where nobody is selected, several where they are equal.
 
-    >>> Division(("sex", "race"), (), (), unknown=3).attribute
+    >>> Division(("sex", "race"), people=0, unknown=3, highest=(), categories=()).attribute
     'sex, race'
     """
 
     by: tuple[str, ...]
-    rates: tuple[CategoryRate, ...]
+    people: int
+    unknown: int
     highest: tuple[str, ...]
-    unknown: int = 0
+    categories: tuple[CategoryRate, ...]
 
     @property
     def attribute(self) -> str:
         """By what are people divided, in words?"""
         return ", ".join(self.by)
 
-    @property
-    def people(self) -> int:
-        """How many people have a known category?"""
-        return sum(each.people for each in self.rates)
-
-    @property
-    def excluded(self) -> tuple[CategoryRate, ...]:
-        """Which categories are left out of the ratios?"""
-        return tuple(each for each in self.rates if each.excluded)
-
-    def __getitem__(self, category: str) -> CategoryRate:
-        return {each.category: each for each in self.rates}[category]
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is said of the division, as plain data?"""
-        return {
-            "by": list(self.by),
-            "people": self.people,
-            "unknown": self.unknown,
-            "highest": list(self.highest),
-            "categories": [each.to_dict() for each in self.rates],
-        }
+    def __getitem__(self, group: str) -> CategoryRate:
+        return {each.group: each for each in self.categories}[group]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,83 +77,67 @@ class Screening:
     """What does a statistical screen show, and what does its rule say of that?
 
     `divisions` hold the numbers, one for each attribute alone or several together, as the rule
-    asks. `median` is the pooled one that scores were held against. `flagged` are the categories
-    below the threshold of the rule, `unknown` counts people whose category is not known.
+    asks. `median` is the pooled one that scores were held against.
 
-    >>> import causalfairness as cf
+    >>> import pyarrow as pa
     >>> from causalfairness.parity import screens
-    >>> found = screens.screen(
-    ...     cf.datasets.load_adult(), "four_fifths", columns={"sex": "sex", "race": "race"},
-    ...     selected="income", favorable=">50K")
-    >>> found.flagged
-    (('sex', 'Female'), ('race', 'Amer-Indian-Eskimo'), ('race', 'Black'), ('race', 'Other'))
+    >>> data = pa.table({"sex": ["F", "F", "M", "M"], "hired": [1, 0, 1, 1]})
+    >>> screens.screen(data, "four_fifths", columns={"sex": "sex"}, selected="hired").flagged
+    (('sex', 'F'),)
     """
 
     rule: Rule
     measure: str
     column: str
     level: float
+    median: float | None
     divisions: tuple[Division, ...]
     account: RowAccount
-    median: float | None = None
-    justification: str = ""
-    notes: tuple[str, ...] = ()
+    justification: str
+    notes: tuple[str, ...]
 
     @property
     def flagged(self) -> tuple[tuple[str, str], ...]:
         """Which categories lie below the threshold of the rule? Pairs of attribute and category."""
-        return tuple((row["by"], row["group"]) for row in self._rows() if row["flagged"])
-
-    @property
-    def unknown(self) -> dict[str, int]:
-        """How many people were not included because their category is not known?"""
-        return {part.attribute: part.unknown for part in self.divisions}
+        return tuple((row["by"], row["group"]) for row in self.table() if row.get("flagged"))
 
     def table(self) -> MetricTable:
         """What is the rate and the impact ratio of every category? Excluded ones have no ratio.
 
         The columns `flagged` and `reading` are there where the rule has a threshold.
         """
-        judged = () if self.rule.threshold is None else ("flagged", "reading")
-        columns = (*NUMBERS, *judged, "remark")
-        return MetricTable(tuple({name: row[name] for name in columns} for row in self._rows()))
-
-    def excluded(self) -> MetricTable:
-        """Which categories were left out of the ratios, and how large are they?"""
-        rows = (row for row in self._rows() if row["excluded"])
-        return MetricTable(tuple({name: row[name] for name in COUNTS} for row in rows))
+        limit, rows = self.rule.threshold, []
+        for part in self.divisions:
+            for each in part.categories:
+                row = {"by": part.attribute, **asdict(each)}
+                flagged, lies, remark = map(row.pop, ("flagged", "interval_lies", "remark"))
+                del row["excluded"]  # the remark says so
+                if limit is not None:
+                    reading = lies and f"interval {lies} {limit.value:g}"
+                    row |= {"flagged": flagged, "reading": reading}
+                rows.append({**row, "remark": remark})
+        return MetricTable(tuple(rows))
 
     def sentences(self) -> tuple[str, ...]:
         """What do the numbers say, in plain words?"""
         said = [sentence for part in self.divisions for sentence in _sentences(part, self)]
-        none = [] if self.rule.threshold else [NO_THRESHOLD.format(rule=self.rule.name)]
+        none = [] if self.rule.threshold else [NO_THRESHOLD.format(self.rule.name)]
         return *said, *none, SCREEN
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as plain data that JSON can hold?"""
-        return {
-            "rule": self.rule.to_dict(),
-            "measure": self.measure,
-            "column": self.column,
-            "level": self.level,
-            "median": self.median,
-            "rows_read": self.account.read,
-            "rows_used": self.account.used,
-            "divisions": [part.to_dict() for part in self.divisions],
-            "justification": self.justification,
-            "sentences": list(self.sentences()),
-            "notes": list(self.notes),
-        }
+        found = {**vars(self), "rule": self.rule.to_dict(), "sentences": self.sentences()}
+        account = found.pop("account")
+        rows = {"rows_read": account.read, "rows_used": account.used}
+        return {**found, **rows, "divisions": [asdict(part) for part in self.divisions]}
 
     def __str__(self) -> str:
-        lines = [self._title, str(self.table()), "", *self.sentences(), *self._remarks()]
-        return "\n".join(lines)
+        return "\n".join([self._title, f"{self.table()}\n", *self._lines()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        table, remarks = self.table()._repr_html_(), "\n".join(self._remarks())
-        return as_section(self._title, table, self.sentences(), remarks)
+        return as_section(self._title, self.table()._repr_html_(), self._lines())
 
     @property
     def _title(self) -> str:
@@ -195,85 +147,53 @@ class Screening:
             f"{100 * self.level:.6g}% intervals"
         )
 
-    def _remarks(self) -> list[str]:
-        rule = self.rule
+    def _lines(self) -> Iterator[str]:
+        """The sentences, and what else a reader must know."""
+        rule, source = self.rule, self.rule.source
+        yield from self.sentences()
+        yield f"source: {source.title}, {source.citation}, {source.date}"
         limits = [limit.says for limit in (rule.exclusion, rule.threshold) if limit]
-        return [
-            f"source: {rule.source.title}, {rule.source.citation}, {rule.source.date}",
-            *(f"rule: {says}" for says in (*limits, *rule.notes)),
-            f"rows: {self.account}",
-            *(f"note: {note}" for note in self.notes),
-        ]
-
-    def _rows(self) -> Iterator[Record]:
-        limit = self.rule.threshold
-        for part in self.divisions:
-            for each in part.rates:
-                lies = limit and each.interval_lies and f"{each.interval_lies} {limit.value:g}"
-                reading = f"interval {lies}" if lies else None
-                yield {"by": part.attribute, "reading": reading, **each.to_dict()}
+        yield from (f"rule: {says}" for says in (*limits, *rule.notes))
+        yield f"rows: {self.account}"
+        yield from (f"note: {note}" for note in self.notes)
 
 
 def _sentences(part: Division, found: Screening) -> Iterator[str]:
     """What the numbers of one division say."""
-    rule, by = found.rule, part.attribute
-    yield f"By {by}: {_highest(part, found.measure)}"
-    compared = [each for each in part.rates if each.ratio_interval is not None]
+    by, exclusion, threshold = part.attribute, found.rule.exclusion, found.rule.threshold
+    rates = {c.group: between(c.rate, c.rate_low, c.rate_high) for c in part.categories}
+    highest = "; ".join(f"{name}, {rates[name]}" for name in part.highest)
+    if highest:
+        yield f"By {by}: the highest {found.measure} is that of {highest}."
+    else:
+        yield f"By {by}: no {found.measure} above 0 is left to compare."
+    compared = [each for each in part.categories if each.ratio_low is not None]
     if compared:
-        ratios = [f"{each.category} {_with(each.ratio, each.ratio_interval)}" for each in compared]
+        ratios = [f"{c.group} {between(c.ratio, c.ratio_low, c.ratio_high)}" for c in compared]
         yield f"Impact ratios by {by} ({100 * found.level:.6g}% intervals): {'; '.join(ratios)}."
-    if compared and rule.threshold is not None:
-        yield _flags(part, rule.name, rule.threshold.value)
-    if part.excluded and rule.exclusion is not None:
-        left_out = [
-            f"{each.category} ({_people(each.people)}, {100 * each.share:.2g}%, rate "
-            f"{_with(each.rate, each.rate_interval)})"
-            for each in part.excluded
-        ]
+    if compared and threshold:
+        below = "; ".join(each.group for each in compared if each.flagged)
+        unsure = "; ".join(each.group for each in compared if each.interval_lies == "contains")
+        yield (
+            f"{found.rule.name} by {by}: {sum(bool(each.flagged) for each in compared)} of "
+            f"{len(compared) + 1} categories below {threshold.value:g} of the highest rate"
+            f"{f' ({below})' if below else ''}"
+            f"{f'; intervals contain {threshold.value:g} for {unsure}' if unsure else ''}."
+        )
+    small = [
+        f"{each.group} ({_people(each.people)}, {100 * each.share:.2g}%, rate {rates[each.group]})"
+        for each in part.categories
+        if each.excluded
+    ]
+    if small and exclusion:
         why = f"Justification: {found.justification}"
         yield (
-            f"Excluded from the ratios by {by}, each under {100 * rule.exclusion.value:g}% of "
-            f"{part.people:,} people: {'; '.join(left_out)}. "
+            f"Excluded from the ratios by {by}, each under {100 * exclusion.value:g}% of "
+            f"{part.people:,} people: {'; '.join(small)}. "
             f"{why if found.justification else 'No justification was given.'}"
         )
     yield f"Not included by {by} because the category is not known: {_people(part.unknown)}."
 
 
-def _highest(part: Division, measure: str) -> str:
-    kept = [each for each in part.rates if not each.excluded]
-    if not kept:
-        return "no category is left to compare."
-    if not part.highest:
-        return f"no {measure} is above 0, so that there are no ratios."
-    first = part[part.highest[0]]
-    rate = _with(first.rate, first.rate_interval)
-    if len(kept) == 1:
-        alone = "there is no other category to compare with"
-        return f"{measure} {rate} for {first.category}; {alone}."
-    if len(part.highest) > 1:
-        names = "; ".join(part.highest)
-        return f"the highest {measure}, {written(first.rate)}, is shared by {names}."
-    return f"the highest {measure} is that of {first.category}, {rate}."
-
-
-def _flags(part: Division, rule: str, threshold: float) -> str:
-    judged = [each for each in part.rates if each.flagged is not None]
-    below = [each.category for each in judged if each.flagged]
-    unsure = [each.category for each in judged if each.interval_lies == "contains"]
-    text = (
-        f"{rule} by {part.attribute}: {len(below)} of {len(judged)} categories below {threshold:g} "
-        "of the highest rate"
-    )
-    if below:
-        text += f" ({'; '.join(below)})"
-    if unsure:
-        text += f"; intervals contain {threshold:g} for {'; '.join(unsure)}"
-    return f"{text}."
-
-
 def _people(count: int) -> str:
     return f"{count:,} {'person' if count == 1 else 'people'}"
-
-
-def _with(value: float | None, interval: Interval | None) -> str:
-    return between(value, *(interval or (None, None)))
