@@ -76,9 +76,9 @@ def test_a_rule_of_your_own_is_made_of_another_one():
         ("2024-01-01", "2024-01-01T10:00:00", ["source.date: found datetime", "expected a date"]),
         ('["selection rate"]', '["rate"]', ["measures: found ['rate']", "'scoring rate'"]),
         (
-            "[[" + '"sex"]]',
-            '[["race"]]',
-            ["by: 'race' is not among the categories; add categories.race"],
+            '[["sex"]]',
+            '[["race"], ["race", "age"]]',
+            ["categories: 'race', 'age' of by is missing; expected a list of the values"],
         ),
         (
             "sex = []",

@@ -53,9 +53,9 @@ def screen(
 
     `data` is a pandas, polars or pyarrow table, a DuckDB relation, or a path to CSV or Parquet
     files; `rule` is a `Rule`, the name of a bundled one, or the path of a rule file of your own.
-    `columns` says in which column of the data each attribute of the rule is. Either `selected` is
-    the column of decisions, `favorable` the value of it that is selected (by default 1), or `score`
-    a column of scores.
+    `columns` says in which column of the data each attribute of the rule is; divisions by others
+    are left out, and said to be. Either `selected` is the column of decisions, `favorable` the
+    value of it that is selected (by default 1), or `score` a column of scores.
 
     People without a category, or with one of the values in `unknown`, are counted and left out of
     that division. `exclude_small=False` keeps categories that the rule allows to be left out;

@@ -97,12 +97,13 @@ class Rule(BaseModel):
 
     @model_validator(mode="after")
     def _attributes_have_categories(self) -> Self:
-        for name in (name for division in self.by for name in division):
-            if name not in self.categories:
-                raise Contradiction(
-                    f"by: {name!r} is not among the categories; add categories.{name} (a list of "
-                    "its values, or [] for those of the data)"
-                )
+        named = dict.fromkeys(name for division in self.by for name in division)
+        lacking = ", ".join(repr(name) for name in named if name not in self.categories)
+        if lacking:
+            raise Contradiction(
+                f"categories: {lacking} of by is missing; expected a list of the values of each "
+                "attribute, or [] for those of the data"
+            )
         return self
 
     def to_dict(self) -> dict[str, Any]:
