@@ -365,6 +365,7 @@ HIRED = pa.table({"sex": ["F", "M"], "hired": ["no", "yes"], "score": [1.0, np.i
         ({"selected": "hird"}, ColumnNotFoundError, "did you mean 'hired'"),
         ({"selected": "hired", "columns": {}}, RoleError, "expected the column of each attribute"),
         ({"selected": "hired", "columns": {"age": "sex"}}, RoleError, "it has sex, race"),
+        ({"selected": "hired", "columns": ["sex"]}, RoleError, "it has sex, race"),
         ({"selected": "hired", "columns": {"sex": "gender"}}, ColumnNotFoundError, "gender"),
         ({"selected": "hired", "favorable": "yes", "unknown": "F"}, RoleError, "expected a list"),
         (

@@ -71,7 +71,7 @@ def screen(
     """
     rule = rule_called(rule)
     measure, measured = _measured(rule, selected, favorable, score)
-    wanted = [by for by in rule.by if {*by} <= {*columns}]
+    wanted = [by for by in rule.by if isinstance(columns, Mapping) and {*by} <= {*columns}]
     if not wanted or not {*columns} <= {*rule.categories}:
         raise RoleError(
             f"columns={columns!r}; expected the column of each attribute that {rule.name} divides "
