@@ -45,40 +45,16 @@ Exit codes: 0 all satisfied, or nothing to judge; 1 something violated; 4 someth
 
 AuditFile = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE",
-        help="Audit file, TOML or JSON; or the name of a bundled one, as compas.",
-        show_default=False,
-    ),
+    o.argument("FILE", "Audit file, TOML or JSON; or the name of a bundled one, as compas."),
 ]
-Data = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", help="Data in place of that of the audit file.", show_default=False
-    ),
-]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Run the function or saved model that the audit names.")
-]
+Data = Annotated[str | None, o.plain("Data in place of that of the audit file.", metavar="FILE")]
+Trust = Annotated[bool, o.plain("Run the function or saved model that the audit names.", "--trust")]
 Folder = Annotated[
-    Path | None,
-    typer.Option(
-        help="Keep finished questions here, and do not ask them again.",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
-    ),
+    Path | None, o.output("Keep finished questions here, and do not ask them again.")
 ]
-Report = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        help="Write the report to this .html or .md file.",
-        rich_help_panel=o.OUTPUT,
-        show_default=False,
-    ),
-]
+Report = Annotated[Path | None, o.output("Write the report to this .html or .md file.", "--report")]
 Check = Annotated[
-    bool, typer.Option("--check", help="Only say whether file and data fit, and what is asked.")
+    bool, o.plain("Only say whether file and data fit, and what is asked.", "--check")
 ]
 
 

@@ -19,17 +19,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from causalfairness.cli import options as o
 from causalfairness.cli.asking import TRUTHS, open_data, read_graph
 from causalfairness.cli.datasets import FILES
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
 from causalfairness.cli.lines import bullet, naming, width_of
-from causalfairness.cli.options import Debug, File, Seed, method, output
 from causalfairness.cli.writing import STDOUT, write_frame
 from causalfairness.errors import InterventionError, UnknownNodeError
 from causalfairness.graph import CausalGraph
 
-WORLD = "Which world is asked for"
+_world = o.under("Which world is asked for", show_default=False)
 ROUNDING = 1e-9  # relative; smaller moves are those of arithmetic
 DOUBTFUL = 0.01  # p-value below which noise visibly depends on the causes
 MOST_MOVES = 3  # moves between words that are listed
@@ -50,43 +50,37 @@ Each column of the graph gets a mechanism that is fitted to the data. What a row
 
 Graph = Annotated[
     str,
-    typer.Option(
-        help="Causal graph: text such as 'a -> b; a <-> c', or a file with it.",
-        rich_help_panel=WORLD,
-        show_default=False,
-    ),
+    _world("Causal graph: text such as 'a -> b; a <-> c', or a file with it."),
 ]
 Do = Annotated[
     list[str],
-    typer.Option(
+    _world(
+        "Set a column: race=Caucasian for every row, race=Hispanic:Caucasian for rows that "
+        "have the first value (repeatable).",
         "--do",
         metavar="COLUMN=VALUE",
-        help="Set a column: race=Caucasian for every row, race=Hispanic:Caucasian for rows that "
-        "have the first value (repeatable).",
-        rich_help_panel=WORLD,
-        show_default=False,
     ),
 ]
 Draws = Annotated[
     int,
-    method(
+    o.method(
         "Draws of the noise that the data leave open: whole tables, one below the other.", min=1
     ),
 ]
 Out = Annotated[
     str,
-    output("Write the table to this .parquet or .csv file; - for CSV on stdout.", metavar="FILE"),
+    o.output("Write the table to this .parquet or .csv file; - for CSV on stdout.", metavar="FILE"),
 ]
 
 
 def counterfactuals(
-    file: File,
+    file: o.File,
     graph: Graph,
     do: Do,
     out: Out,
     draws: Draws = 1,
-    seed: Seed = 0,
-    debug: Debug = False,
+    seed: o.Seed = 0,
+    debug: o.Debug = False,
 ) -> None:
     """What would each row be, had a column been different?"""
     with readable(debug=debug):

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
-from causalfairness.cli.options import Debug, Json
+from causalfairness.cli.options import Debug, Json, plain
 from causalfairness.cli.writing import print_answer, write_frame
 
 FILES = (".parquet", ".pq", ".csv")
@@ -42,15 +42,12 @@ Name = Annotated[
     str | None,
     typer.Argument(help="One data set, to describe it.", autocompletion=_names, show_default=False),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(help="Write it to this .parquet or .csv file.", show_default=False),
-]
+Out = Annotated[Path | None, plain("Write it to this .parquet or .csv file.")]
 AllRows = Annotated[
     bool,
-    typer.Option(
+    plain(
+        "With --out compas...: all 7,214 defendants, not the 6,172 of ProPublica's analysis.",
         "--all-rows",
-        help="With --out compas...: all 7,214 defendants, not the 6,172 of ProPublica's analysis.",
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,19 +59,19 @@ def _level(value: float) -> float:
     return value
 
 
-def role(text: str, *names: str, **more: Any) -> Any:
-    """Which option says who is compared, and which column plays which part?"""
-    return typer.Option(*names, help=text, rich_help_panel=ROLES, show_default=False, **more)
+def under(heading: str | None, **common: Any) -> Callable[..., Any]:
+    """Make options that stand under one heading of the help: from their help, and their names."""
+
+    def option(text: str, *names: str, **more: Any) -> Any:
+        return typer.Option(*names, help=text, rich_help_panel=heading, **(common | more))
+
+    return option
 
 
-def method(text: str, *names: str, **more: Any) -> Any:
-    """Which option says how the answer is found?"""
-    return typer.Option(*names, help=text, rich_help_panel=METHOD, **more)
-
-
-def output(text: str, *names: str, **more: Any) -> Any:
-    """Which option says where the answer goes?"""
-    return typer.Option(*names, help=text, rich_help_panel=OUTPUT, show_default=False, **more)
+role = under(ROLES, show_default=False)
+method = under(METHOD)
+output = under(OUTPUT, show_default=False)
+plain = under(None, show_default=False)
 
 
 def argument(name: str, text: str) -> Any:

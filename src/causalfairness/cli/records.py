@@ -39,11 +39,10 @@ Tolerance = Annotated[
 ]
 Data = Annotated[
     str,
-    typer.Option(
+    o.plain(
+        "CSV or Parquet file, a pattern, or dataset:NAME for bundled data.",
         "--data",
         metavar="FILE",
-        help="CSV or Parquet file, a pattern, or dataset:NAME for bundled data.",
-        show_default=False,
     ),
 ]
 

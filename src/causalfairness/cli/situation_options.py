@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated
 
 from causalfairness.cli import options as o
 
-WORLD = "The other world, for counterfactual situation testing"
+_world = o.under("The other world, for counterfactual situation testing", show_default=False)
 
 
 class Sided(StrEnum):
@@ -28,15 +26,11 @@ class Interval(StrEnum):
     AGRESTI_CAFFO = "agresti-caffo"
 
 
-def _world(text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=WORLD, show_default=False, **more)
-
-
 Comparison = Annotated[str, o.role("Whose situation is tested; one value per protected column.")]
 Reference = Annotated[str | None, o.role("Compared with this group. Left out: everyone else.")]
 Features = Annotated[list[str], o.role("Columns that make people alike (repeated, or a,b).")]
 Decision = Annotated[str, o.role("Column of decisions, with two values.")]
-Favorable = Annotated[str, typer.Option(help="The favorable one.", rich_help_panel=o.ROLES)]
+Favorable = Annotated[str, o.role("The favorable one.", show_default=True)]
 Ids = Annotated[str | None, o.role("Column that names people; left out: row positions, from 0.")]
 Sizes = Annotated[str, o.method("People per group; several with commas.")]
 Tau = Annotated[float, o.method("Difference of shares that is put up with.")]
@@ -50,8 +44,7 @@ Do = Annotated[
     _world("What is set there. Left out: the reference group.", "--do", metavar="COLUMN=VALUE"),
 ]
 Centers = Annotated[
-    bool,
-    _world("Count the person and the counterfactual too.", "--include-centers"),
+    bool, _world("Count the person and the counterfactual too.", "--include-centers")
 ]
 Out = Annotated[Path | None, o.output("Write one row per person to this .csv or .parquet file.")]
 Person = Annotated[

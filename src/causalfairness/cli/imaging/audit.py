@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,8 +28,6 @@ from causalfairness.cli.imaging.options import (
     check_free,
     of_folder,
     of_images,
-    of_method,
-    of_output,
     readable_images,
 )
 from causalfairness.cli.lines import bullet, naming, width_of
@@ -38,7 +35,7 @@ from causalfairness.cli.writing import say_written
 from causalfairness.errors import CausalFairnessError, PredictorError, TrustError
 
 FOUND = 1
-of_classifiers = partial(typer.Option, rich_help_panel="Which classifiers")
+of_classifiers = o.under("Which classifiers")
 REPORTS = (".html", ".htm", ".md", ".markdown")
 HELP = """Do classifiers of radiographs depend on the group? Tests them with generated images.
 
@@ -70,57 +67,51 @@ class Method(StrEnum):
     PAIRED = "paired"
 
 
-Data = Annotated[Path, of_folder(help="Folder with radiographs.csv and images.")]
-Generator = Annotated[Path, of_folder(help="Folder of a generator.")]
-Part = Annotated[str, of_images(help="Whose images are audited, by their split.")]
+Data = Annotated[Path, of_folder("Folder with radiographs.csv and images.")]
+Generator = Annotated[Path, of_folder("Folder of a generator.")]
+Part = Annotated[str, of_images("Whose images are audited, by their split.")]
 Classifier = Annotated[
     list[str] | None,
     of_classifiers(
+        "Function that is audited (repeatable; needs --trust).",
         metavar="MODULE:FUNCTION",
-        help="Function that is audited (repeatable; needs --trust).",
         show_default=False,
     ),
 ]
 TrainClassifier = Annotated[
     list[str] | None,
     of_classifiers(
-        metavar="NETWORK",
-        help="Network that is trained on the part train, then audited (repeatable): small, "
+        "Network that is trained on the part train, then audited (repeatable): small, "
         "dense121, dense169, dense201, vgg13, vgg16, vgg19 or inception.",
+        metavar="NETWORK",
         show_default=False,
     ),
 ]
 Findings = Annotated[
     list[str] | None,
     of_classifiers(
+        "What the outputs of the functions are, in their order (repeatable, or a,b). Those "
+        "called as in the images are compared with what the people have.",
         "--finding",
         metavar="NAME",
-        help="What the outputs of the functions are, in their order (repeatable, or a,b). Those "
-        "called as in the images are compared with what the people have.",
         show_default=False,
     ),
 ]
-Trust = Annotated[bool, of_classifiers("--trust", help="Run the function that is named.")]
-Epochs = Annotated[int, of_classifiers(min=1, help="Epochs of a trained network.")]
-TestMethod = Annotated[Method, of_method("--method", help="Form of the test.")]
-Draws = Annotated[int, of_method(min=19, help="Draws of the randomization test.")]
-Batch = Annotated[int, of_method(min=1, help="Images at a time.")]
+Trust = Annotated[bool, of_classifiers("Run the function that is named.", "--trust")]
+Epochs = Annotated[int, of_classifiers("Epochs of a trained network.", min=1)]
+TestMethod = Annotated[Method, o.method("Form of the test.", "--method")]
+Draws = Annotated[int, o.method("Draws of the randomization test.", min=19)]
+Batch = Annotated[int, o.method("Images at a time.", min=1)]
 Walk = Annotated[
     int | None,
-    of_method(min=1, help="Steps of a diffusion model to the noise and back.", show_default="50"),
+    o.method("Steps of a diffusion model to the noise and back.", min=1, show_default="50"),
 ]
-Title = Annotated[str, of_output(help="Title of the report.", show_default=False)]
+Title = Annotated[str, o.output("Title of the report.")]
 Folder = Annotated[
     Path | None,
-    of_output(
-        help="Keep trained classifiers and scores here, and do not work them out again.",
-        show_default=False,
-    ),
+    o.output("Keep trained classifiers and scores here, and do not work them out again."),
 ]
-Report = Annotated[
-    list[Path] | None,
-    of_output(help="Write a report: .html or .md (repeatable).", show_default=False),
-]
+Report = Annotated[list[Path] | None, o.output("Write a report: .html or .md (repeatable).")]
 
 
 def audit(

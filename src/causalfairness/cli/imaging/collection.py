@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from causalfairness.cli import options as o
 from causalfairness.cli.asking import listed
 from causalfairness.cli.imaging.options import (
     check_folder,
     check_free,
     of_images,
-    of_output,
     readable_images,
 )
-from causalfairness.cli.options import Debug, Seed
 from causalfairness.cli.writing import say_written
 
 _WRITTEN = """Writes a table of the frontal films of these groups to --to/radiographs.csv, from \
@@ -49,8 +46,8 @@ admissions.csv.gz --to films
 
 Groups are those of the race in the admissions (MIMIC-IV): a race belongs to the group whose name \
 it starts with, and people who are said to be of several are left out. {_WRITTEN}"""
-of_csv = partial(of_images, metavar="CSV", show_default=False)
-of_labels = partial(typer.Option, rich_help_panel="How labels are read")
+of_csv = o.under("Which images", metavar="CSV", show_default=False)
+of_labels = o.under("How labels are read")
 NEXT = "next: causalfairness imaging train --data {} --resize --size 128 --to generator"
 
 
@@ -69,46 +66,29 @@ class CountsAs(StrEnum):
     PRESENT = "present"
 
 
-Folder = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FOLDER", help="The collection, as it was published.", show_default=False
-    ),
-]
-Demographics = Annotated[Path, of_csv(help="The demographics, CHEXPERT DEMO saved as CSV.")]
-Patients = Annotated[
-    Path,
-    of_csv(help="Patients of MIMIC-IV (hosp/patients.csv.gz): sex and age."),
-]
-Admissions = Annotated[
-    Path,
-    of_csv(help="Admissions of MIMIC-IV (hosp/admissions.csv.gz): race."),
-]
-Groups = Annotated[
-    list[str],
-    of_images(help="Compared groups (repeated, or a,b)."),
-]
+Folder = Annotated[Path, o.argument("FOLDER", "The collection, as it was published.")]
+Demographics = Annotated[Path, of_csv("The demographics, CHEXPERT DEMO saved as CSV.")]
+Patients = Annotated[Path, of_csv("Patients of MIMIC-IV (hosp/patients.csv.gz): sex and age.")]
+Admissions = Annotated[Path, of_csv("Admissions of MIMIC-IV (hosp/admissions.csv.gz): race.")]
+Groups = Annotated[list[str], of_images("Compared groups (repeated, or a,b).")]
 Partial = Annotated[
     bool,
     of_images(
+        "Leave out and count films without a file. Else the first such film is refused.",
         "--partial",
-        help="Leave out and count films without a file. Else the first such film is refused.",
     ),
 ]
 WhoLearns = Annotated[
     Split,
     of_images(
+        "The published parts, or train, validate and test by a hash of people's names and --seed.",
         "--split",
-        help="The published parts, or train, validate and test by a hash of people's names and "
-        "--seed.",
     ),
 ]
-Uncertain = Annotated[CountsAs, of_labels(help="What a finding of -1 counts as.")]
-Unmentioned = Annotated[CountsAs, of_labels(help="What a blank finding counts as.")]
-Labels = Annotated[str, of_labels(help="Which file of findings: of chexpert or negbio.")]
-Goal = Annotated[
-    Path, of_output("--to", metavar="FOLDER", help="Where the table goes.", show_default=False)
-]
+Uncertain = Annotated[CountsAs, of_labels("What a finding of -1 counts as.")]
+Unmentioned = Annotated[CountsAs, of_labels("What a blank finding counts as.")]
+Labels = Annotated[str, of_labels("Which file of findings: of chexpert or negbio.")]
+Goal = Annotated[Path, o.output("Where the table goes.", "--to", metavar="FOLDER")]
 RACES = ["White", "Black", "Asian"]
 
 
@@ -121,8 +101,8 @@ def chexpert(
     partial: Partial = False,
     uncertain: Uncertain = CountsAs.UNKNOWN,
     unmentioned: Unmentioned = CountsAs.ABSENT,
-    seed: Seed = 0,
-    debug: Debug = False,
+    seed: o.Seed = 0,
+    debug: o.Debug = False,
 ) -> None:
     """Which radiographs of CheXpert?"""
     with readable_images(debug=debug):
@@ -147,8 +127,8 @@ def mimic(
     labels: Labels = "mimic-cxr-2.0.0-chexpert.csv",
     uncertain: Uncertain = CountsAs.UNKNOWN,
     unmentioned: Unmentioned = CountsAs.ABSENT,
-    seed: Seed = 0,
-    debug: Debug = False,
+    seed: o.Seed = 0,
+    debug: o.Debug = False,
 ) -> None:
     """Which radiographs of MIMIC-CXR?"""
     with readable_images(debug=debug):

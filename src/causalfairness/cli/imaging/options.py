@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from causalfairness.cli import options as o
 from causalfairness.cli.failing import readable
-from causalfairness.cli.options import METHOD, OUTPUT
 from causalfairness.errors import extra
 
-of_images = partial(typer.Option, rich_help_panel="Which images")
-of_folder = partial(of_images, metavar="FOLDER", show_default=False)
-of_method = partial(typer.Option, rich_help_panel=METHOD)
-of_output = partial(typer.Option, rich_help_panel=OUTPUT)
+of_images = o.under("Which images")
+of_folder = o.under("Which images", metavar="FOLDER", show_default=False)
 
 Device = Annotated[
-    str, of_method(help="Where the work is done: auto (a GPU if there is one), cpu or cuda.")
+    str, o.method("Where the work is done: auto (a GPU if there is one), cpu or cuda.")
 ]
 Resize = Annotated[
-    bool, of_images("--resize", help="Resize images of another size. Left out: they are refused.")
+    bool, of_images("Resize images of another size. Left out: they are refused.", "--resize")
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from causalfairness.cli.imaging.options import check_free, of_method, readable_images
-from causalfairness.cli.options import Debug, Seed
+from causalfairness.cli import options as o
+from causalfairness.cli.imaging.options import check_free, readable_images
 from causalfairness.cli.writing import say_written
 
 HELP = """Which radiographs have known counterfactuals? Writes simulated ones, one file each.
@@ -29,21 +28,17 @@ are there are not drawn again: a run that was stopped is taken up by the same co
 Exit codes: 0 done; 2 wrong use; 3 it cannot be done, such as in a folder with other films.
 """
 
-of_world = partial(typer.Option, rich_help_panel="Which world is drawn")
-Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Where the films go.", show_default=False)
-]
+of_world = o.under("Which world is drawn")
+Folder = Annotated[Path, o.argument("FOLDER", "Where the films go.")]
 People = Annotated[int, typer.Option(min=1, help="How many people, one film each.")]
 Size = Annotated[int, typer.Option(help="Pixels per side, 16 to 2048 (generators: 32 to 256).")]
-Strength = Annotated[float, of_world(help="What the group does to the image; 0: nothing.")]
-PrevalenceShift = Annotated[float, of_world(help="What the group does to findings; 0: nothing.")]
-Severity = Annotated[float, of_world(help="How far a finding moves what can be seen.")]
-Confounding = Annotated[float, of_world(help="How strongly the group goes with age and sex.")]
+Strength = Annotated[float, of_world("What the group does to the image; 0: nothing.")]
+PrevalenceShift = Annotated[float, of_world("What the group does to findings; 0: nothing.")]
+Severity = Annotated[float, of_world("How far a finding moves what can be seen.")]
+Confounding = Annotated[float, of_world("How strongly the group goes with age and sex.")]
 Counterfactuals = Annotated[
     bool,
-    of_method(
-        "--counterfactuals", help="Also write everyone's film under each group, all else held."
-    ),
+    o.method("Also write everyone's film under each group, all else held.", "--counterfactuals"),
 ]
 
 
@@ -56,8 +51,8 @@ def simulate(
     severity: Severity = 1.8,
     confounding: Confounding = 1.0,
     counterfactuals: Counterfactuals = False,
-    seed: Seed = 0,
-    debug: Debug = False,
+    seed: o.Seed = 0,
+    debug: o.Debug = False,
 ) -> None:
     """Which radiographs have known counterfactuals?"""
     with readable_images(debug=debug):

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from causalfairness.cli import options as o
 from causalfairness.cli.imaging.options import (
     Device,
     Resize,
@@ -18,11 +19,8 @@ from causalfairness.cli.imaging.options import (
     check_free,
     of_folder,
     of_images,
-    of_method,
-    of_output,
     readable_images,
 )
-from causalfairness.cli.options import Debug, Seed
 from causalfairness.cli.writing import say_written
 
 UNFINISHED = 4
@@ -57,26 +55,21 @@ class Kind(StrEnum):
 
 Data = Annotated[
     str,
-    of_folder(help="Folder with radiographs.csv and images; simulated: new ones in every batch."),
+    of_folder("Folder with radiographs.csv and images; simulated: new ones in every batch."),
 ]
-Size = Annotated[int, of_images(help="Pixels per side: 32, 64, 128 or 256.")]
+Size = Annotated[int, of_images("Pixels per side: 32, 64, 128 or 256.")]
 Goal = Annotated[
-    Path,
-    of_output(
-        "--to", metavar="FOLDER", help="Where checkpoints and the generator go.", show_default=False
-    ),
+    Path, o.output("Where checkpoints and the generator go.", "--to", metavar="FOLDER")
 ]
-GeneratorKind = Annotated[Kind, of_method("--generator", help="What is trained or fitted.")]
+GeneratorKind = Annotated[Kind, o.method("What is trained or fitted.", "--generator")]
 Steps = Annotated[
     int | None,
-    of_method(
-        min=1, help="Steps of each network. Left out: what suits the size.", show_default=False
-    ),
+    o.method("Steps of each network. Left out: what suits the size.", min=1, show_default=False),
 ]
 Seconds = Annotated[
     float,
-    of_method(
-        min=0.0, help="How long this call may train; the next one goes on.", show_default="no limit"
+    o.method(
+        "How long this call may train; the next one goes on.", min=0.0, show_default="no limit"
     ),
 ]
 
@@ -90,8 +83,8 @@ def train(
     seconds: Seconds = math.inf,
     resize: Resize = False,
     device: Device = "auto",
-    seed: Seed = 0,
-    debug: Debug = False,
+    seed: o.Seed = 0,
+    debug: o.Debug = False,
 ) -> None:
     """Which generator do these radiographs make?"""
     with readable_images(debug=debug):
