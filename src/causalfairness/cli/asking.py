@@ -16,7 +16,12 @@ from typing import Any
 
 import typer
 
-from causalfairness.errors import GraphSyntaxError, GroupNotFoundError, OutcomeError
+from causalfairness.errors import (
+    CausalFairnessError,
+    GraphSyntaxError,
+    GroupNotFoundError,
+    OutcomeError,
+)
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 
@@ -166,12 +171,18 @@ def read_group(data: Any, columns: Sequence[str], text: str, option: str) -> Any
     )
 
 
-def read_value(data: Any, column: str, text: str, option: str) -> Any:
+def read_value(
+    data: Any,
+    column: str,
+    text: str,
+    option: str,
+    error: type[CausalFairnessError] = GroupNotFoundError,
+) -> Any:
     """Which value of a column does an option mean? An error names the nearest one."""
     present = _values(data, column)
     value = match(text, present)
     if value is None:
-        raise GroupNotFoundError(f"{option} {text!r}: {_absent(column, text, present)}")
+        raise error(f"{option} {text!r}: {_absent(column, text, present)}")
     return value
 
 
@@ -179,11 +190,7 @@ def _outcome_value(data: Any, roles: Roles) -> Any:
     column, text = roles.outcome or roles.prediction, roles.outcome_value
     if column is None or text is None:
         return None
-    present = _values(data, column)
-    value = match(text, present)
-    if value is None:
-        raise OutcomeError(f"--outcome-value {text!r}: {_absent(column, text, present)}")
-    return value
+    return read_value(data, column, text, "--outcome-value", OutcomeError)
 
 
 def _values(data: Any, column: str) -> tuple[str | float | None, ...]:
@@ -196,11 +203,8 @@ def _values(data: Any, column: str) -> tuple[str | float | None, ...]:
 
 
 def _absent(column: str, text: str, present: Sequence[str | float | None]) -> str:
-    words = [
-        f"{value:g}" if isinstance(value, float) else value
-        for value in present
-        if value is not None
-    ]
+    known = [value for value in present if value is not None]
+    words = [f"{value:g}" if isinstance(value, float) else value for value in known]
     near = get_close_matches(text, words, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ". Give a value that it has"
     shown = ", ".join(map(repr, words[:20])) + (", ..." if len(words) > 20 else "")

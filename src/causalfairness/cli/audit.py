@@ -8,7 +8,6 @@ the study cannot be carried out, or no question was answered.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +22,7 @@ from causalfairness.cli.failing import NO_ANSWER, readable
 from causalfairness.cli.findings import print_findings
 from causalfairness.cli.lines import bullet, width_of
 from causalfairness.cli.report import PAGES, TEXTS, write_report
-from causalfairness.cli.writing import say_written
+from causalfairness.cli.writing import print_answer, say_written
 
 SATISFIED, VIOLATED, UNDECIDED = 0, 1, 4
 CODES = {"violated": VIOLATED, "undecided": UNDECIDED, "satisfied": SATISFIED, None: SATISFIED}
@@ -72,10 +71,8 @@ def audit(
 ) -> None:
     """What are the answers of a whole study?"""
     with readable(debug=debug):
-        if record is not None:
-            _check_free(record, (".json",), "--record")
-        if report is not None:
-            _check_free(report, (*PAGES, *TEXTS), "--report")
+        _check_free(record, (".json",), "--record")
+        _check_free(report, (*PAGES, *TEXTS), "--report")
         from causalfairness.audit import Audit
 
         study = Audit.from_file(file)
@@ -84,8 +81,7 @@ def audit(
             return
         result = study.run(data, trust=trust, workers=workers, folder=folder)
         if as_json:
-            sys.stdout.write(json.dumps(result.record, indent=1, sort_keys=True) + "\n")
-            sys.stdout.flush()
+            print_answer(json.dumps(result.record, indent=1, sort_keys=True) + "\n")
         else:
             print_findings(result.record, str(result).splitlines()[0], Console(highlight=False))
         if record is not None:
@@ -96,10 +92,10 @@ def audit(
     raise typer.Exit(code)
 
 
-def _check_free(goal: Path, known: Sequence[str], option: str) -> None:
+def _check_free(goal: Path | None, known: Sequence[str], option: str) -> None:
     """An audit takes a while: what would stop it from being written is said before it runs."""
     check_goal(goal, known, option)
-    if goal.is_dir():
+    if goal is not None and goal.is_dir():
         raise typer.BadParameter(f"{goal.name!r} is a folder; name a file", param_hint=option)
 
 

@@ -73,44 +73,26 @@ def decompose(
         prediction=prediction,
         weights=weights,
     )
-    settings = Settings(
-        of=_whose(of, roles),
-        convention=convention.value,
-        missing=missing.value,
-        seed=seed,
-        workers=workers,
-        level=level,
-        each_group=each_group,
-    )
-    goals = Goals(as_json, tuple(report or ()), tuple(plot or ()))
+    settings: dict[str, Any] = {
+        "of": _whose(of, roles),
+        "convention": convention.value,
+        "missing": missing.value,
+        "seed": seed,
+        "workers": workers,
+    }
+    goals = Goals(level, as_json, tuple(report or ()), tuple(plot or ()))
     with readable(debug=debug):
         roles.check(each_group=each_group)
         goals.check()
-        _answer(file, roles, settings, estimator_of(estimator, empty_cells), goals)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How is the answer found?"""
-
-    of: str
-    convention: str
-    missing: str
-    seed: int
-    workers: int
-    level: float
-    each_group: bool
-
-    def for_library(self) -> dict[str, Any]:
-        """Which keywords does the library take?"""
-        names = ("of", "convention", "missing", "seed", "workers")
-        return {name: getattr(self, name) for name in names}
+        settings["estimator"] = estimator_of(estimator, empty_cells)
+        _answer(file, roles, settings, goals, each_group=each_group)
 
 
 @dataclass(frozen=True)
 class Goals:
-    """Where does the answer go?"""
+    """Where does the answer go, with intervals of which level?"""
 
+    level: float
     as_json: bool
     reports: tuple[Path, ...]
     plots: tuple[Path, ...]
@@ -121,14 +103,16 @@ class Goals:
         check_goals(self.plots, PICTURES, "--plot")
 
 
-def check_goals(paths: Iterable[Path], known: Sequence[str], option: str) -> None:
+def check_goals(paths: Iterable[Path] | None, known: Sequence[str], option: str) -> None:
     """Can all these files be written, as far as their names and folders tell?"""
-    for path in paths:
+    for path in paths or ():
         check_goal(path, known, option)
 
 
-def check_goal(path: Path, known: Sequence[str], option: str) -> None:
-    """Can this file be written, as far as its name, its folder and what is installed tell?"""
+def check_goal(path: Path | None, known: Sequence[str], option: str) -> None:
+    """Can this file, if any, be written, as far as name, folder and what is installed tell?"""
+    if path is None:
+        return
     if path.suffix.lower() not in known:
         raise typer.BadParameter(
             f"{str(path)!r} ends in {path.suffix!r}; expected {', '.join(known)}",
@@ -167,7 +151,9 @@ def estimator_of(method: o.Method, empty_cells: o.EmptyCells | None) -> Any:
     return estimators.DoublyRobust() if method == o.Method.DOUBLY_ROBUST else None
 
 
-def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: Goals) -> None:
+def _answer(
+    file: str, roles: Roles, settings: dict[str, Any], goals: Goals, *, each_group: bool
+) -> None:
     from causalfairness import report
     from causalfairness.cli.printing import print_summary
     from causalfairness.parity import compare_groups, decompose_disparity
@@ -175,10 +161,9 @@ def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: 
 
     data = open_data(file)
     model = model_for(data, roles)
-    ask = compare_groups if settings.each_group else decompose_disparity
-    found: Any = ask(data, model, estimator=estimator, **settings.for_library())
+    found: Any = (compare_groups if each_group else decompose_disparity)(data, model, **settings)
     summary = report.summarise(
-        found, model=model, level=settings.level, source=file, seed=settings.seed, date=_today()
+        found, model=model, level=goals.level, source=file, seed=settings["seed"], date=_today()
     )
     if goals.as_json:
         print_answer(report.to_json(summary))
@@ -188,7 +173,7 @@ def _answer(file: str, roles: Roles, settings: Settings, estimator: Any, goals: 
         write_whole(_renderer(path)(summary), path)
         say_written(path)
     for path in goals.plots:
-        draw(lambda plots: _picture(plots, found, settings.level), path)
+        draw(lambda plots: _picture(plots, found, goals.level), path)
 
 
 def _renderer(path: Path) -> Callable[[Any], str]:

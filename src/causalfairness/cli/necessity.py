@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,25 +97,20 @@ def necessity(
         prediction=prediction,
         weights=weights,
     )
-    settings = Settings(margin, level, missing.value, seed, workers)
+    settings: dict[str, Any] = {
+        "margin": margin,
+        "level": level,
+        "missing": missing.value,
+        "seed": seed,
+        "workers": workers,
+    }
     with readable(debug=debug):
         roles.check(each_group=False)
-        check_goals(plot or (), PICTURES, "--plot")
-        allowed = [*_paths(listed(allow, "--allow")), *map(_declaration, declare or ())]
+        check_goals(plot, PICTURES, "--plot")
+        settings["allowed"] = [*_paths(listed(allow, "--allow")), *map(_declaration, declare or ())]
         _check_rule(margin, level)
-        method = estimator_of(estimator, empty_cells)
-        _answer(file, roles, allowed, method, settings, as_json, plot or ())
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How is the answer found? The library's own keywords."""
-
-    margin: float
-    level: float
-    missing: str
-    seed: int
-    workers: int
+        settings["estimator"] = estimator_of(estimator, empty_cells)
+        _answer(file, roles, settings, plot or (), as_json=as_json)
 
 
 def _paths(names: Sequence[str]) -> Sequence[str]:
@@ -152,20 +146,12 @@ def _declaration(text: str) -> Any:
 
 
 def _answer(
-    file: str,
-    roles: Roles,
-    allowed: Sequence[Any],
-    estimator: Any,
-    settings: Settings,
-    as_json: bool,
-    pictures: Sequence[Path],
+    file: str, roles: Roles, settings: dict[str, Any], pictures: Sequence[Path], *, as_json: bool
 ) -> None:
     from causalfairness.parity import check_business_necessity
 
     data = open_data(file)
-    report = check_business_necessity(
-        data, model_for(data, roles), allowed=allowed, estimator=estimator, **vars(settings)
-    )
+    report = check_business_necessity(data, model_for(data, roles), **settings)
     if as_json:
         print_answer(json.dumps(report.to_dict(), indent=2) + "\n")
     else:

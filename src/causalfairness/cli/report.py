@@ -42,10 +42,8 @@ def report(
         from causalfairness.audit.record import check_record, stored_record
         from causalfairness.report.imaging import is_imaging_record
 
-        if html is not None:
-            check_goal(html, PAGES, "--html")
-        if markdown is not None:
-            check_goal(markdown, TEXTS, "--markdown")
+        check_goal(html, PAGES, "--html")
+        check_goal(markdown, TEXTS, "--markdown")
         found = stored_record(record)
         if not is_imaging_record(found):
             check_record(found, str(record))

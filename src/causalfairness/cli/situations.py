@@ -180,8 +180,7 @@ class Goals:
 
     def check(self) -> None:
         """Can all files be written, and is it clear whose dossier they hold?"""
-        if self.out is not None:
-            check_goal(self.out, TABLES, "--out")
+        check_goal(self.out, TABLES, "--out")
         for option, paths, known in (
             ("--report", self.reports, TEXTS),
             ("--plot", self.plots, PICTURES),

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from causalfairness.cli import options as o
 from causalfairness.cli.asking import listed
-from causalfairness.cli.decompose import check_goal
+from causalfairness.cli.decompose import check_goal, check_goals
 from causalfairness.cli.failing import spelled
 from causalfairness.cli.imaging.options import (
     Device,
@@ -31,12 +31,12 @@ from causalfairness.cli.imaging.options import (
     readable_images,
 )
 from causalfairness.cli.lines import bullet, naming, width_of
-from causalfairness.cli.writing import say_written
+from causalfairness.cli.report import PAGES, TEXTS, write_report
+from causalfairness.cli.writing import print_answer, say_written
 from causalfairness.errors import CausalFairnessError, PredictorError, TrustError
 
 FOUND = 1
 of_classifiers = o.under("Which classifiers")
-REPORTS = (".html", ".htm", ".md", ".markdown")
 HELP = """Do classifiers of radiographs depend on the group? Tests them with generated images.
 
 Examples:
@@ -144,6 +144,7 @@ def audit(
         functions = named_classifiers(classifier or [], trust=trust)
         from causalfairness.imaging.devices import device_of
         from causalfairness.imaging.folder_audit import audit_folder
+        from causalfairness.imaging.recording import write_record
 
         found = audit_folder(
             data,
@@ -164,7 +165,10 @@ def audit(
             title=title,
             folder=folder,
         ).record
-        _write(found, record, report or [])  # first: whoever closes the pipe still has them
+        if record is not None:  # first: whoever closes the pipe still has them
+            say_written(write_record(found, record))
+        for goal in report or []:
+            say_written(write_report(found, goal))
         _show(found, as_json=as_json)
     raise typer.Exit(FOUND if any(row["rejected"] for row in found["rows"]) else 0)
 
@@ -188,16 +192,13 @@ def _check(
         )
     if folder is not None:
         check_free(folder, "--folder")
-    if record is not None:
-        check_goal(record, (".json",), "--record")
-    for path in report or []:
-        check_goal(path, REPORTS, "--report")
+    check_goal(record, (".json",), "--record")
+    check_goals(report, (*PAGES, *TEXTS), "--report")
 
 
 def _show(record: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(json.dumps(record, indent=1) + "\n")
-        sys.stdout.flush()
+        print_answer(json.dumps(record, indent=1) + "\n")
         return
     page = Console(highlight=False)
     width, data = width_of(page), record["data"]
@@ -231,20 +232,6 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         names = (naming(row["model"]), naming(row["finding"]))
         table.add_row(*(Text(cell, style=style) for cell in (*names, *numbers)))
     return table
-
-
-def _write(record: Mapping[str, Any], path: Path | None, reports: list[Path]) -> None:
-    from causalfairness.imaging.recording import write_record
-    from causalfairness.report.imaging import imaging_page
-    from causalfairness.report.page.html import render_page as as_html
-    from causalfairness.report.page.markdown import render_page as as_markdown
-    from causalfairness.writing import write_whole
-
-    if path is not None:
-        say_written(write_record(record, path))
-    for goal in reports:
-        render = as_markdown if goal.suffix.lower() in (".md", ".markdown") else as_html
-        say_written(write_whole(render(imaging_page(record)), goal))
 
 
 FAILURES = (
