@@ -101,8 +101,8 @@ def study_page(study: Study) -> Page:
     ...     "protected": "group", "reference": "blue", "comparison": "green",
     ...     "confounders": ["c1", "c2"], "mediators": ["m1"], "outcome": "y"},
     ...     questions=[{"ask": "disparity"}]).run(world.draw(1_000, seed=0))
-    >>> [section.key for section in cf.report.study_page(result).sections][:3]
-    ['summary', 'picture', 'disparity']
+    >>> [section.key for section in cf.report.study_page(result).sections]
+    ['summary', 'picture', 'disparity', 'diagnostics', 'assumptions', 'provenance']
     """
     from causalfairness.report.study.page import page_of
 

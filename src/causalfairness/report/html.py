@@ -19,15 +19,7 @@ from causalfairness.report.summary import Fact, Row, Sentence, Summary
 
 
 def render_html(summary: Summary) -> str:
-    """How does this look in a browser, on paper and on a phone?
-
-    >>> import causalfairness as cf
-    >>> world = cf.datasets.worlds.binary()
-    >>> found = cf.decompose_disparity(world.draw(2_000, seed=0), world.model)
-    >>> page = render_html(cf.report.summarise(found))
-    >>> page.startswith("<!DOCTYPE html>"), "<script" in page
-    (True, False)
-    """
+    """How does this look in a browser, on paper and on a phone?"""
     page = environment().get_template("page.html")
     return page.render(
         summary=summary,

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from causalfairness.effects.table import format_p_value
 from causalfairness.report.legible import legible, shortened
 from causalfairness.report.numbers import decimals_for, percent, written
-from causalfairness.report.summary import Fact, Finding, Model, Row, Sentence, Summary
+from causalfairness.report.summary import Fact, Finding, Row, Sentence, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~:@$^=&\"'])")
 _SPECIAL_IN_OURS = re.compile(r"([\\`*_\[\]<>|~])")
 
 
 def render_markdown(summary: Summary) -> str:
-    """How does this look as Markdown?
-
-    >>> import causalfairness as cf
-    >>> world = cf.datasets.worlds.binary()
-    >>> found = cf.decompose_disparity(world.draw(2_000, seed=0), world.model)
-    >>> print(render_markdown(cf.report.summarise(found)).splitlines()[0])
-    # Why does y differ between blue and green?
-    """
+    """How does this look as Markdown?"""
     blocks = [
         f"# {said(summary.title)}",
         _bullets(summary.sentences),
@@ -64,16 +57,17 @@ def _numbers(summary: Summary) -> Iterable[str]:
     p_name = "p, adjusted" if several else "p"
     head = ["part", "value", f"{percent(summary.level)} interval", "std. error", p_name]
     places = decimals_for(rows)
-    lines = [_row(row, places) for row in rows]
+    lines = [effect_cells(row, places) for row in rows]
     if several:
         head = ["group", *head]
         lines = [
             [escaped(shortened(row.group)), *line] for row, line in zip(rows, lines, strict=True)
         ]
-    yield _table(head, lines, words=2 if several else 1)
+    yield table_text(head, lines, words=range(2 if several else 1))
 
 
-def _row(row: Row, places: int) -> list[str]:
+def effect_cells(row: Row, places: int) -> list[str]:
+    """How is one effect written, cell by cell: name, value, interval, standard error, p-value?"""
     p_value = row.p_value if row.p_adjusted is None else row.p_adjusted
     return [
         row.name.replace("_", " "),
@@ -90,12 +84,14 @@ def _trust(finding: Finding, *, alone: bool) -> Iterable[str]:
     yield _facts(finding.diagnostics)
     if finding.models:
         head = ["model", "learner", "measure", "loss on unseen people", "without a model"]
-        yield _table(head, [_model(model) for model in finding.models], words=3)
-
-
-def _model(model: Model) -> list[str]:
-    losses = (f"{model.loss:.4g}", f"{model.baseline:.4g}")
-    return [*map(escaped, (model.target, model.learner, model.measure)), *losses]
+        lines = [
+            [
+                *map(escaped, (model.target, model.learner, model.measure)),
+                *(f"{loss:.4g}" for loss in (model.loss, model.baseline)),
+            ]
+            for model in finding.models
+        ]
+        yield table_text(head, lines, words=range(3))
 
 
 def _origins(summary: Summary) -> list[Fact]:
@@ -127,6 +123,9 @@ def _bullets(sentences: Iterable[Sentence]) -> str:
     return "\n".join(f"- {said(sentence)}" for sentence in sentences)
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]], *, words: int) -> str:
-    rule = ["---" if column < words else "---:" for column in range(len(head))]
+def table_text(
+    head: Sequence[str], lines: Iterable[Sequence[str]], *, words: Collection[int]
+) -> str:
+    """How is a table written? Columns other than those of `words` are set to the right."""
+    rule = ["---" if column in words else "---:" for column in range(len(head))]
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))

@@ -12,14 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from causalfairness.effects.table import format_p_value
 from causalfairness.report.legible import legible
-from causalfairness.report.markdown import escaped
+from causalfairness.report.markdown import effect_cells, escaped, table_text
 from causalfairness.report.numbers import decimals_for, percent, written
 from causalfairness.report.page.blocks import (
     Beside,
     Block,
-    Column,
     Curves,
     Dossiers,
     Folded,
@@ -34,12 +32,11 @@ from causalfairness.report.page.blocks import (
     Points,
     Sentences,
     Table,
-    Waterfall,
     Waterfalls,
 )
 from causalfairness.report.page.cells import NUMBERS, write_rows
 from causalfairness.report.page.drawings import draw_curves, draw_histogram, draw_points
-from causalfairness.report.summary import Row, Step
+from causalfairness.report.summary import Step
 
 SIGNS = {"violated": "✗", "satisfied": "✓", "undecided": "?", "unanswered": "-", "plain": "·"}
 SAID = {"unanswered": "not answered", "plain": ""}
@@ -103,19 +100,20 @@ def _all(blocks: Iterable[Block], depth: int) -> Iterator[str]:
 
 def _write(block: Block, depth: int) -> Iterable[str]:
     if isinstance(block, Part):
-        return [_heading(block.title, depth), *_all(block.blocks, depth + 1)]
+        heading = f"{'#' * min(depth, DEEPEST)} {shown(block.title)}"
+        return [heading, *_all(block.blocks, depth + 1)]
     if isinstance(block, Beside):
         return _all(block.blocks, depth)
     if isinstance(block, Folded):
         return _folded(block.title, [*_all(block.blocks, depth)])
     if isinstance(block, Dossiers):
-        return _dossiers(block, depth)
+        return [
+            line
+            for case in block.cases
+            for line in _folded(case.title, [*_all(case.blocks, depth)], _place(case.key))
+        ]
     writer: Callable[[Any], Iterable[str]] = WRITERS[type(block)]
     return writer(block)
-
-
-def _heading(title: str, depth: int) -> str:
-    return f"{'#' * min(depth, DEEPEST)} {shown(title)}"
 
 
 def _folded(title: str, inside: Sequence[str], name: str = "") -> list[str]:
@@ -126,11 +124,6 @@ def _folded(title: str, inside: Sequence[str], name: str = "") -> list[str]:
         *inside,
         "</details>",
     ]
-
-
-def _dossiers(block: Dossiers, depth: int) -> Iterator[str]:
-    for case in block.cases:
-        yield from _folded(case.title, [*_all(case.blocks, depth)], _place(case.key))
 
 
 def _place(key: str) -> str:
@@ -159,13 +152,10 @@ def _judgments(block: Judgments) -> list[str]:
 
 def _waterfalls(block: Waterfalls) -> Iterator[str]:
     for drawing in block.drawings:
-        yield f"**{shown(drawing.title)}: {_between(drawing)}**"
+        between = f"from {shown(drawing.reference)} to {shown(drawing.comparison)}"
+        yield f"**{shown(drawing.title)}: {between}**"
         head = ["step", "mean or change", f"{percent(block.level)} interval"]
-        yield _table(head, [_step(step) for step in drawing.steps], words={0})
-
-
-def _between(drawing: Waterfall) -> str:
-    return f"from {shown(drawing.reference)} to {shown(drawing.comparison)}"
+        yield table_text(head, [_step(step) for step in drawing.steps], words={0})
 
 
 def _step(step: Step) -> list[str]:
@@ -186,20 +176,11 @@ def _intervals(block: Intervals) -> Iterator[str]:
     head = ["part", "value", f"{percent(block.level)} interval", "standard error"]
     head.append("p-value, for all tests at once" if adjusted else "p-value")
     places = decimals_for(block.rows)
-    lines = [_interval(row, places, several=several) for row in block.rows]
-    yield _table(["group", *head] if several else head, lines, words={0, 1} if several else {0})
-
-
-def _interval(row: Row, places: int, *, several: bool) -> list[str]:
-    p_value = row.p_value if row.p_adjusted is None else row.p_adjusted
-    line = [
-        shown(row.name.replace("_", " ")),
-        written(row.value, places),
-        f"{written(row.low, places)} to {written(row.high, places)}",
-        f"{row.standard_error:,.{places}f}",
-        shown(format_p_value(p_value)),
-    ]
-    return [shown(row.group), *line] if several else line
+    lines = []
+    for row in block.rows:
+        group = [shown(row.group)] if several else []
+        lines.append([*group, shown(row.name.replace("_", " ")), *effect_cells(row, places)[1:]])
+    yield table_text(["group", *head] if several else head, lines, words=range(2 if several else 1))
 
 
 def _cells(block: Table) -> Iterator[str]:
@@ -207,20 +188,16 @@ def _cells(block: Table) -> Iterator[str]:
     if block.caption:
         yield f"**{shown(block.caption)}**"
     head = [shown(column.title) for column in block.columns]
-    words = {at for at, column in enumerate(block.columns) if not _is_right(column)}
+    words = {at for at, column in enumerate(block.columns) if column.kind not in NUMBERS}
     lines = [[shown(cell.text) for cell in row] for row in write_rows(block)]
     for at, key in enumerate(block.links):
         if key and lines[at]:
             lines[at][0] = f"[{lines[at][0]}](#{_place(key)})"
     first = block.shown or len(lines)
-    yield _table(head, lines[:first], words=words)
+    yield table_text(head, lines[:first], words=words)
     if lines[first:]:
-        rest = _table(head, lines[first:], words=words)
+        rest = table_text(head, lines[first:], words=words)
         yield from _folded(f"{len(lines) - first:,} more", [rest])
-
-
-def _is_right(column: Column) -> bool:
-    return column.kind in NUMBERS
 
 
 def _curves(block: Curves) -> Iterator[str]:
@@ -235,7 +212,7 @@ def _curves(block: Curves) -> Iterator[str]:
             if at < len(points):
                 lines.append([shown(curve.name), *(f"{each:.3g}" for each in points[at])])
     head = ["curve", shown(block.axis), shown(block.height_axis or "height")]
-    yield _table(head, lines, words={0})
+    yield table_text(head, lines, words={0})
 
 
 def _histogram(block: Histogram) -> Iterator[str]:
@@ -243,7 +220,7 @@ def _histogram(block: Histogram) -> Iterator[str]:
     yield shown(f"{draw_histogram(block).words}. {block.caption}".strip())
     bars = zip(block.edges, block.edges[1:], block.counts, strict=False)
     lines = [[f"{low:.4g} to {high:.4g}", f"{count:,}"] for low, high, count in bars if count]
-    yield _table([shown(block.axis), "people"], lines, words=set())
+    yield table_text([shown(block.axis), "people"], lines, words=set())
 
 
 def _points(block: Points) -> Iterator[str]:
@@ -261,11 +238,6 @@ def _images(block: Images) -> Iterator[str]:
     yield shown(block.words)
     columns = ", ".join(map(shown, block.columns))
     yield f"{len(block.rows):,} rows of images, each with {columns}; they are in the HTML report."
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]], *, words: set[int]) -> str:
-    rule = ["---" if column in words else "---:" for column in range(len(head))]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
 
 
 WRITERS: dict[type, Callable[[Any], Iterable[str]]] = {

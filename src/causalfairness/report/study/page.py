@@ -46,15 +46,6 @@ def page_of(record: Mapping[str, Any]) -> Page:
 
     A record that is not whole, or of another layout, is refused with a `RecordError` that says
     where.
-
-    >>> import causalfairness as cf
-    >>> world = cf.datasets.worlds.binary()
-    >>> result = cf.Audit(roles={
-    ...     "protected": "group", "reference": "blue", "comparison": "green",
-    ...     "confounders": ["c1", "c2"], "mediators": ["m1"], "outcome": "y"},
-    ...     questions=[{"ask": "disparity"}]).run(world.draw(1_000, seed=0))
-    >>> [section.key for section in page_of(result.record).sections]
-    ['summary', 'picture', 'disparity', 'diagnostics', 'assumptions', 'provenance']
     """
     reading = Reading.of(record)
     found = [make(reading) for make in SECTIONS]
