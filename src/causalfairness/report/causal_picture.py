@@ -113,7 +113,7 @@ def _of_model(
     sizes = {row.name: written(row.value, places) for row in rows if row.name in PATHS}
     picture = draw_roles(columns, target, sizes)
     words = [f"{role}: {', '.join(map(_short, names))}" for role, names in columns.items()]
-    description = ". ".join([*words, *_sentences(picture.links), *_said(rows)]) + "."
+    description = ". ".join([*words, *(link.words for link in picture.links), *_said(rows)]) + "."
     return write_svg(
         picture,
         [*_legend(picture.links, rows, level)],
@@ -137,11 +137,12 @@ def _of_graph(
         picture = min(picture, _layered(graph, paths, downwards=True), key=lambda each: each.width)
     about = f" of {_short(outcome)}" if outcome else ""
     entries = [*_legend(picture.links, rows, level)]
+    words = [*(link.words for link in picture.links), *_said(rows)]
     return write_svg(
         _widened(picture, entries),
         entries,
         title=f"Causal picture{about}, {len(graph.nodes)} columns",
-        description=". ".join([*_sentences(picture.links), *_said(rows)] or ["No arrows"]) + ".",
+        description=". ".join(words or ["No arrows"]) + ".",
         theme=theme,
     )
 
@@ -211,16 +212,6 @@ def _legend(links: Sequence[Link], rows: Sequence[Row], level: float) -> Iterato
     if "total" in found:
         text = f"the whole gap: {_between(found['total'], places)}, {percent(level)} intervals"
         yield Entry("", text, drawn=False)
-
-
-def _sentences(links: Sequence[Link]) -> Iterator[str]:
-    """Which arrows are there, in words?"""
-    for link in links:
-        path = f" ({link.path})" if link.path else ""
-        if link.hidden:
-            yield f"{link.cause} and {link.effect} may share a hidden cause{path}"
-        else:
-            yield f"{link.cause} causes {link.effect}{path}"
 
 
 def _said(rows: Sequence[Row]) -> Iterator[str]:

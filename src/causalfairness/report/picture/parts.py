@@ -78,6 +78,14 @@ class Link:
     curves: tuple[Curve, ...]
 
     @property
+    def words(self) -> str:
+        """What does it say?"""
+        path = f" ({self.path})" if self.path else ""
+        if self.hidden:
+            return f"{self.cause} and {self.effect} may share a hidden cause{path}"
+        return f"{self.cause} causes {self.effect}{path}"
+
+    @property
     def end(self) -> Point:
         """Where is its tip?"""
         return self.curves[-1].end

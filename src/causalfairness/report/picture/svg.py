@@ -133,14 +133,8 @@ def _link(link: Link) -> str:
         start = _before(curves[0].leaving, start)
     path = f"M{_at(start)}" + "".join(f"C{_at(a)} {_at(b)} {_at(c)}" for a, b, c in curves)
     dashed = " dashed" if link.hidden else ""
-    said = (
-        f"{link.cause} and {link.effect} may share a hidden cause"
-        if link.hidden
-        else f"{link.cause} causes {link.effect}"
-    )
-    where = f" ({link.path})" if link.path else ""
     return (
-        f'<g class="link {link.path or "other"}"><title>{escape(said + where)}</title>'
+        f'<g class="link {link.path or "other"}"><title>{escape(link.words)}</title>'
         f'<path class="line{dashed}" d="{path}"/>{tips}</g>'
     )
 
