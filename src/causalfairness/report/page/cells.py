@@ -41,10 +41,11 @@ def write_rows(table: Table) -> list[list[Written]]:
     >>> write_rows(Table("Rates", (Column("rate", "rate", "share"),), ((0.251,), (None,))))[0]
     [Written(text='25.1%', order='0.251', tone='', missing=False)]
     """
-    columns = [
-        _write_column(column, [row[at] for row in table.rows])
-        for at, column in enumerate(table.columns)
-    ]
+    columns = []
+    for at, column in enumerate(table.columns):
+        cells = [row[at] for row in table.rows]
+        decimals = _decimals(cells)
+        columns.append([_write(column, cell, decimals) for cell in cells])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -55,11 +56,6 @@ def long_columns(rows: Sequence[Sequence[Written]]) -> set[int]:
     {1}
     """
     return {at for row in rows for at, cell in enumerate(row) if len(cell.text) > LONGEST}
-
-
-def _write_column(column: Column, cells: Sequence[Cell]) -> list[Written]:
-    decimals = _decimals(cells)
-    return [_write(column, cell, decimals) for cell in cells]
 
 
 def _write(column: Column, cell: Cell, decimals: int) -> Written:

@@ -23,7 +23,7 @@ from causalfairness.report.page.blocks import (
 )
 from causalfairness.report.study.reading import Reading
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import counted, full_stop, listed, opening
+from causalfairness.report.study.words import counted, full_stop, listed, opening, table_of
 
 STATUSES = ("contradicted", "in doubt", "not contradicted", "not tested", "cannot be tested")
 SAID = (
@@ -128,19 +128,17 @@ def _is_about(test: Told, key: str) -> bool:
 
 
 def _independences(tests: Sequence[Told], _: Reading) -> Table:
-    keys = ("rows", "statistic", "p_value", "p_adjusted")
-    lines = tuple(
-        (_independent(test["independence"].text), *(test.get(key).cell for key in keys))
-        for test in tests
-    )
-    columns = (
+    return table_of(
+        "A small p-value speaks against the picture",
+        tests,
         Column("independence", "should be independent"),
         Column("rows", "people", "number"),
         Column("statistic", "test statistic", "number"),
         Column("p_value", "p-value", "p"),
         Column("p_adjusted", "p-value, for all tests at once", "p"),
+        first=lambda test: (_independent(test["independence"].text),),
+        whole=False,
     )
-    return Table("A small p-value speaks against the picture", columns, lines)
 
 
 def _independent(text: str) -> str:
@@ -152,24 +150,21 @@ def _independent(text: str) -> str:
 
 
 def _mechanisms(tests: Sequence[Told], _: Reading) -> Table:
-    lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            test["node"].text,
-            test.get("mechanism", "").text,
-            listed(test.get("causes", []).texts),
-            test.get("independence").number,
-            test.get("p_adjusted").number,
-        )
-        for test in tests
-    )
-    columns = (
+    def first(test: Told) -> tuple[Cell, ...]:
+        causes = listed(test.get("causes", []).texts)
+        return test["node"].text, test.get("mechanism", "").text, causes
+
+    return table_of(
+        "A small p-value says that the noise depends on the causes",
+        tests,
         Column("node", "column"),
         Column("mechanism", "mechanism"),
         Column("causes", "causes"),
-        Column("p_value", "p-value", "p"),
+        Column("independence", "p-value", "p"),
         Column("p_adjusted", "p-value, for all tests at once", "p"),
+        first=first,
+        whole=False,
     )
-    return Table("A small p-value says that the noise depends on the causes", columns, lines)
 
 
 def _overlaps(tests: Sequence[Told], reading: Reading) -> Table:
@@ -239,21 +234,7 @@ def _hidden(answer: Told, reading: Reading) -> Folded:
 
 
 def _effects(found: Told) -> Table:
-    keys = ("value", "bound", "band_low", "band_high", "robustness", "robustness_of_interval")
-    lines = tuple(
-        (opening(each["name"].text), *(each.get(key).number for key in keys))
-        for each in found.get("effects", [])
-    )
     goal = found.get("goal", "zero").text
-    columns = (
-        Column("name", "part"),
-        Column("value", "as estimated", "number"),
-        Column("bound", "could move by", "number"),
-        Column("low", "to between", "number"),
-        Column("high", "and", "number"),
-        Column("share", f"share to reach {goal}", "share"),
-        Column("interval", "for its interval to reach it", "share"),
-    )
     outcome, group = (found.get(key).number for key in ("outcome_share", "group_share"))
     stated = ""
     if outcome is not None and group is not None:
@@ -261,24 +242,31 @@ def _effects(found: Told) -> Table:
             f", if it accounts for {percent(outcome)} of what is left unexplained and "
             f"{percent(group)} of the weights"
         )
-    return Table(f"What a hidden cause could do{stated}", columns, lines)
+    return table_of(
+        f"What a hidden cause could do{stated}",
+        found.get("effects", []),
+        Column("name", "part"),
+        Column("value", "as estimated", "number"),
+        Column("bound", "could move by", "number"),
+        Column("band_low", "to between", "number"),
+        Column("band_high", "and", "number"),
+        Column("robustness", f"share to reach {goal}", "share"),
+        Column("robustness_of_interval", "for its interval to reach it", "share"),
+        first=lambda each: (opening(each["name"].text),),
+        whole=False,
+    )
 
 
 def _benchmarks(benchmarks: Told) -> Table:
-    keys = ("bound", "times", "times_interval")
-    lines = tuple(
-        (
-            each["confounder"].text,
-            opening(each["effect"].text),
-            *(each.get(key).number for key in keys),
-        )
-        for each in benchmarks
-    )
-    columns = (
+    return table_of(
+        "Measured by confounders that were recorded",
+        benchmarks,
         Column("confounder", "as strong as"),
         Column("effect", "part"),
         Column("bound", "could move by", "number"),
         Column("times", "times as strong, to reach it", "number"),
-        Column("interval", "for its interval", "number"),
+        Column("times_interval", "for its interval", "number"),
+        first=lambda each: (each["confounder"].text, opening(each["effect"].text)),
+        whole=False,
+        shown=15,
     )
-    return Table("Measured by confounders that were recorded", columns, lines, shown=15)

@@ -25,7 +25,7 @@ from causalfairness.report.study.reading import Reading, against, is_answered
 from causalfairness.report.study.rows import intervals, row_of, rows_of, unknown
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.verdicts import judgments_of, margin_of
-from causalfairness.report.study.words import bounds, opening, remarks, said_of
+from causalfairness.report.study.words import bounds, opening, remarks, said_of, table_of
 from causalfairness.report.summarise import WALKS, walk
 
 PATHS = ("direct", "indirect", "spurious")
@@ -38,6 +38,7 @@ ADD_UP = (
     "The parts add up to the gap by construction, for right and for wrong assumptions alike. An "
     "interval that includes zero may mean that there is nothing, or that the data cannot tell."
 )
+WORLD = ("direct_path_told", "mediators_told", "among")
 TOLD = {"0": "reference", "1": "comparison"}
 GROUP = re.compile(r"\b([01]) to ([01])\b|\b(as in|told) ([01])\b")
 SHORT = {"TE": "total effect", "NDE": "natural direct effect", "NIE": "natural indirect effect"}
@@ -129,39 +130,29 @@ def _behind(answer: Told, level: float) -> Folded:
 
 
 def _effects(rows: Sequence[Told], groups: dict[str, str], level: float) -> Table:
-    lines = tuple(
-        (
-            _meaning(row["meaning"].text, groups),
-            *(row[key].number for key in ("value", "low", "high", "standard_error", "p_value")),
-        )
-        for row in rows
-    )
-    columns = (
+    return table_of(
+        "All effects",
+        rows,
         Column("meaning", "what is compared"),
         Column("value", "effect", "number"),
         *bounds(level),
         Column("standard_error", "standard error", "number"),
         Column("p_value", "p-value", "p", "how often chance alone would show as much"),
+        first=lambda row: (_meaning(row["meaning"].text, groups),),
     )
-    return Table("All effects", columns, lines)
 
 
 def _means(means: Told, groups: dict[str, str], level: float) -> Table:
-    lines = tuple(
-        (
-            *(_group(mean[key], groups) for key in ("direct_path_told", "mediators_told", "among")),
-            *(mean[key].number for key in ("value", "low", "high")),
-        )
-        for mean in means
-    )
-    columns = (
+    return table_of(
+        "The twelve means that all effects are differences of",
+        means,
         Column("direct", "direct path as for"),
         Column("mediators", "mediators as for"),
         Column("among", "confounders as for"),
         Column("value", "mean", "number"),
         *bounds(level),
+        first=lambda mean: tuple(_group(mean[key], groups) for key in WORLD),
     )
-    return Table("The twelve means that all effects are differences of", columns, lines)
 
 
 def _meaning(text: str, groups: dict[str, str]) -> str:
@@ -182,4 +173,4 @@ def _group(told: Told, groups: dict[str, str]) -> str:
 
 
 def _told(mean: Told) -> tuple[object, ...]:
-    return tuple(mean[key].cell for key in ("direct_path_told", "mediators_told", "among"))
+    return tuple(mean[key].cell for key in WORLD)

@@ -140,5 +140,5 @@ def _by_group(rows: list[Told], level: float) -> Table:
         Column("shift", "mean change", "number"),
         *bounds(level),
         *(flips if rows and rows[0].get("lowered").value is not None else ()),
-        first=lambda row: row["group"].text,
+        first=lambda row: (row["group"].text,),
     )

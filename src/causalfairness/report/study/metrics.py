@@ -100,7 +100,7 @@ def _everything(rows: list[Told], level: float) -> Table:
         *bounds(level),
         Column("people", "people it counts", "number"),
         Column("remark", "remark"),
-        first=lambda row: _called(row["metric"].text),
+        first=lambda row: (_called(row["metric"].text),),
         sortable=True,
         shown=SHOWN,
     )
@@ -116,7 +116,7 @@ def _gaps(details: Told, level: float) -> Table:
         Column("value", "difference", "number"),
         *bounds(level),
         Column("remark", "remark"),
-        first=lambda row: _called(row["metric"].text),
+        first=lambda row: (_called(row["metric"].text),),
         sortable=True,
         shown=SHOWN,
     )

@@ -180,7 +180,7 @@ def _paths(answer: Told, level: float) -> Table:
         ),
         *bounds(level),
         Column("verdict", "verdict", "verdict"),
-        first=lambda row: opening(row["path"].text),
+        first=lambda row: (opening(row["path"].text),),
     )
 
 

@@ -20,7 +20,7 @@ from causalfairness.report.page.blocks import (
 )
 from causalfairness.report.study.reading import Reading
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import full_stop, opening
+from causalfairness.report.study.words import full_stop, opening, table_of
 
 CHECK = (
     "Whoever has the data and the record can find every number again, with another engine if they "
@@ -117,13 +117,11 @@ def _value(told: Told) -> str:
 
 
 def _timings(timings: Told) -> Table:
-    lines = tuple(
-        (opening(each["question"].text), each["seconds"].number, each["restored"].cell)
-        for each in timings["questions"]
-    )
-    columns = (
+    return table_of(
+        "Seconds",
+        timings["questions"],
         Column("question", "question"),
         Column("seconds", "seconds", "number"),
         Column("restored", "answered in an earlier run", "yes"),
+        first=lambda each: (opening(each["question"].text),),
     )
-    return Table("Seconds", columns, lines)

@@ -7,6 +7,7 @@ about groups smaller than the audit allows is never shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from causalfairness.report.page.blocks import (
     Beside,
@@ -108,27 +109,23 @@ def _covering(answer: Told, level: float) -> float:
 
 def _people(rows: Sequence[Told], keys: dict[tuple[str, int], str], level: float) -> Table:
     several = len({row["k"].count for row in rows}) > 1
-    first = ("k",) if several else ()
-    last = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
-    lines: list[tuple[Cell, ...]] = [
-        (_who(row)[0], *(row[key].cell for key in (*first, *last)), row["discovery"].cell)
-        for row in rows
-    ]
-    who = "person" if rows[0].get("id").value is not None else "row of the data"
-    columns = [
-        Column("person", who),
+    table = table_of(
+        f"People, the largest differences first ({counted(len(rows), 'line')})",
+        rows,
+        Column("id", "person" if rows[0].get("id").value is not None else "row of the data"),
         *([Column("k", "people in each group", "number")] if several else []),
-        Column("control", "like people of the own group declined", "share"),
-        Column("test", "of the other group", "share"),
+        Column("control_rate", "like people of the own group declined", "share"),
+        Column("test_rate", "of the other group", "share"),
         Column("delta", "difference", "number"),
         *bounds(level),
         Column("p_value", "p-value", "p"),
         Column("p_adjusted", "p-value, for all tests at once", "p"),
         Column("discovery", "stands when all tests are allowed for", "yes"),
-    ]
-    links = tuple(keys.get(_who(row), "") for row in rows)
-    caption = f"People, the largest differences first ({counted(len(rows), 'line')})"
-    return Table(caption, tuple(columns), tuple(lines), sortable=True, links=links, shown=SHOWN)
+        first=lambda row: (_who(row)[0],),
+        sortable=True,
+        shown=SHOWN,
+    )
+    return replace(table, links=tuple(keys.get(_who(row), "") for row in rows))
 
 
 def _dossier(case: Told, key: str, details: Told) -> Dossier:

@@ -18,7 +18,6 @@ from causalfairness.report.study.rows import rows_of, spoken
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.verdicts import all_judgments, verdict_of
 from causalfairness.report.study.words import counted, listed, opening
-from causalfairness.report.summary import Row
 
 NAMED = 4  # questions named one by one
 MEANS = {
@@ -92,12 +91,9 @@ def _about_gap(answer: Told, level: float) -> tuple[str, str] | None:
         if name != "total" and row.value != 0
     ]
     parts = f"; {', '.join(shares)}" if shares else ""
-    said = f"{answer['details']['what'].text} is {_moved(total, places)}"
+    way = "higher" if total.value >= 0 else "lower"
+    said = f"{answer['details']['what'].text} is {abs(total.value):,.{places}f} {way}"
     return said, f"({percent(level)} interval {low} to {high}{parts})"
-
-
-def _moved(row: Row, places: int) -> str:
-    return f"{abs(row.value):,.{places}f} {'higher' if row.value >= 0 else 'lower'}"
 
 
 def _without_gap(reading: Reading) -> str:
@@ -106,12 +102,9 @@ def _without_gap(reading: Reading) -> str:
     plain = [each for each in reading.answered("group_metrics") if each["sentences"]]
     if not plain:
         return f"What a gap between the groups is made of {why}."
-    first = plain[0]["sentences"].texts[0].rstrip(".")
-    return f"What a gap between the groups is made of {why}; of the plain metrics, {_lower(first)}."
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    said = plain[0]["sentences"].texts[0].rstrip(".")
+    first = said[:1].lower() + said[1:]
+    return f"What a gap between the groups is made of {why}; of the plain metrics, {first}."
 
 
 def _judged(reading: Reading) -> str:
@@ -136,10 +129,10 @@ def _judged(reading: Reading) -> str:
             f"{MEANS[verdict]} ({title}){rest}."
         )
     parts = [
-        f"{len(titles[verdict])} {_are(titles[verdict])} {verdict}, {MEANS[verdict]} "
-        f"({_titles(titles[verdict])})"
+        f"{len(named)} {'is' if len(named) == 1 else 'are'} {verdict}, {MEANS[verdict]} "
+        f"({_titles(named)})"
         for verdict in VERDICTS
-        if verdict in titles
+        if (named := titles.get(verdict))
     ]
     return (
         f"Of {counted(count, 'question')} judged by a margin, under the stated assumptions, "
@@ -150,10 +143,6 @@ def _judged(reading: Reading) -> str:
 def _titles(titles: Sequence[str]) -> str:
     more = [f"{len(titles) - NAMED:,} more"] if len(titles) > NAMED else []
     return "; ".join([*titles[:NAMED], *more])
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _people(reading: Reading) -> str:
@@ -208,15 +197,11 @@ def _rests_on(reading: Reading) -> str:
     if silent:
         opening_words += f", {silent:,} of which no data can test"
     if against_it:
-        named = [f"that {_head(each)}" for each in against_it]
+        named = [f"that {each['assumption'].text.partition(':')[0]}" for each in against_it]
         opening_words += f"; the data speaks against {len(named)}: {_titles(named)}"
     else:
         opening_words += "; the data contradicts none of those that it was asked about"
     return f"{opening_words}{_weakest(reading)}."
-
-
-def _head(entry: Told) -> str:
-    return entry["assumption"].text.partition(":")[0]
 
 
 def _weakest(reading: Reading) -> str:

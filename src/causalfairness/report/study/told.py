@@ -17,11 +17,6 @@ from causalfairness.report.page.blocks import Cell
 LARGEST = 10**15  # of counts; beyond it no record of people is true
 
 
-def as_it_is(text: str) -> str:
-    """How is a text shown where nothing is cut?"""
-    return text
-
-
 @dataclass(frozen=True, eq=False)
 class Told:
     """What stands at a place of a record?
@@ -37,7 +32,7 @@ class Told:
 
     value: Any
     where: str
-    cut: Callable[[str], str] = as_it_is
+    cut: Callable[[str], str] = str  # as it is
 
     def __getitem__(self, key: str) -> Told:
         found = self._mapping()
@@ -134,8 +129,10 @@ class Told:
             return self.text
         if isinstance(self.value, bool):
             return self.value
-        if self.value is None or isinstance(self.value, int | float):
-            return self.number if not isinstance(self.value, int) else self._whole()
+        if isinstance(self.value, int):
+            return None if abs(self.value) >= LARGEST else self.value
+        if self.value is None or isinstance(self.value, float):
+            return self.number
         raise self._other("a text or a number")
 
     @property
@@ -147,9 +144,6 @@ class Told:
             return f"{self.sure:.15g}"
         found = self.cell
         return "" if found is None else str(found)
-
-    def _whole(self) -> Cell:
-        return None if abs(self.value) >= LARGEST else int(self.value)
 
     def _mapping(self) -> Mapping[str, Any]:
         if not isinstance(self.value, Mapping):

@@ -17,7 +17,7 @@ from causalfairness.report.study.rows import between, row_of
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.words import opening, part_called
 
-FOUND: dict[str, str] = {
+FOUND: dict[Tone, str] = {
     "violated": "shown to lie beyond the margin of {margin}",
     "satisfied": "shown to lie within the margin of {margin}",
     "undecided": "shown neither to lie beyond the margin of {margin} nor within it",
@@ -73,13 +73,9 @@ def verdict_of(answer: Told) -> str | None:
 
 def tone_of(verdict: Told) -> Tone:
     """Which of the three verdicts is it?"""
-    tones: dict[object, Tone] = {
-        "violated": "violated",
-        "undecided": "undecided",
-        "satisfied": "satisfied",
-    }
-    if isinstance(verdict.value, str) and verdict.value in tones:
-        return tones[verdict.value]
+    for tone in FOUND:
+        if verdict.value == tone:
+            return tone
     raise RecordError(
         f"{verdict.where} is {str(verdict.value)[:60]!r}; expected one of {', '.join(VERDICTS)}"
     )
@@ -111,14 +107,11 @@ def _found(answer: Told) -> Iterator[Found]:
         about = answer["details"].get("what", "").text
         for effect in judgment["effects"]:
             tone = tone_of(effect["verdict"])
-            what = _what(effect, "" if kind == "counterfactual_fairness" else about)
+            name = effect["name"].text
+            what = opening(f"{part_called(name)}, {about}")
+            if kind == "counterfactual_fairness" or not about:
+                what = f"Mean change of predictions, {name}"
             yield Found(tone, what, _size(effect), FOUND[tone].format(margin=margin))
-
-
-def _what(effect: Told, about: str) -> str:
-    if not about:
-        return f"Mean change of predictions, {effect['name'].text}"
-    return opening(f"{part_called(effect['name'].text)}, {about}")
 
 
 def _size(effect: Told) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from causalfairness.report.numbers import percent
 from causalfairness.report.page.blocks import Cell, Column, Sentences, Table
+from causalfairness.report.page.cells import NUMBERS
 from causalfairness.report.study.told import Told
 
 PARTS = {
@@ -85,15 +86,23 @@ def table_of(
     caption: str,
     rows: Iterable[Told],
     *columns: Column,
-    first: Callable[[Told], Cell] | None = None,
+    first: Callable[[Told], tuple[Cell, ...]] = lambda _: (),
+    whole: bool = True,
     sortable: bool = False,
     shown: int = 0,
 ) -> Table:
-    """Which table has these rows? What stands under the keys of the columns, but for the first."""
+    """Which table has these rows? The first cells, then what stands under the keys of the columns.
+
+    Of rows that are not `whole`, some keys may be missing.
+    """
+
+    def cell(row: Told, column: Column) -> Cell:
+        told = row[column.key] if whole else row.get(column.key)
+        return told.number if column.kind in NUMBERS else told.cell
 
     def line(row: Told) -> tuple[Cell, ...]:
-        begin = () if first is None else (first(row),)
-        return *begin, *(row[column.key].cell for column in columns[len(begin) :])
+        begin = first(row)
+        return *begin, *(cell(row, column) for column in columns[len(begin) :])
 
     return Table(caption, columns, tuple(map(line, rows)), sortable=sortable, shown=shown)
 
