@@ -79,16 +79,14 @@ def situations(
     """Are people like each one declined more often than those they are compared with?"""
     world = World(counterfactuals, graph, tuple(do or ()), include_centers, seed)
     goals = Goals(out, dossier, tuple(report or ()), tuple(plot or ()), as_json)
-    words = Words(
-        protected=tuple(listed(protected, "--protected")),
-        comparison=comparison,
-        reference=reference,
-        features=tuple(listed(features, "--features")),
-        decision=decision,
-        favorable=favorable,
-        ids=ids,
-    )
-    settings = {
+    asked = {
+        "protected": listed(protected, "--protected"),
+        "comparison": comparison,
+        "reference": reference,
+        "features": listed(features, "--features"),
+        "decision": decision,
+        "favorable": favorable,
+        "ids": ids,
         "k": _sizes(k),
         "tau": tau,
         "level": level,
@@ -100,38 +98,7 @@ def situations(
     with readable(debug=debug):
         world.check()
         goals.check()
-        _answer(file, words, settings, world, goals)
-
-
-@dataclass(frozen=True)
-class Words:
-    """Who is compared with whom, as it was typed?"""
-
-    protected: tuple[str, ...]
-    comparison: str
-    reference: str | None
-    features: tuple[str, ...]
-    decision: str
-    favorable: str
-    ids: str | None
-
-    def asked_of(self, data: Any) -> dict[str, Any]:
-        """Which keywords does the library take, with values matched to the data?"""
-        protected = self.protected[0] if len(self.protected) == 1 else list(self.protected)
-        reference = (
-            None
-            if self.reference is None
-            else read_group(data, self.protected, self.reference, "--reference")
-        )
-        return {
-            "protected": protected,
-            "comparison": read_group(data, self.protected, self.comparison, "--comparison"),
-            "reference": reference,
-            "features": list(self.features),
-            "decision": self.decision,
-            "favorable": read_value(data, self.decision, self.favorable, "--favorable"),
-            "ids": self.ids,
-        }
+        _answer(file, asked, world, goals)
 
 
 @dataclass(frozen=True)
@@ -199,15 +166,26 @@ def _sizes(text: str) -> list[int]:
         ) from None
 
 
-def _answer(file: str, words: Words, settings: dict[str, Any], world: World, goals: Goals) -> None:
+def _matched(data: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of the library: what was typed, with values matched to the data."""
+    columns, decision = asked["protected"], asked["decision"]
+    found = {"protected": columns[0] if len(columns) == 1 else columns}
+    for name in ("reference", "comparison"):
+        if asked[name] is not None:
+            found[name] = read_group(data, columns, asked[name], f"--{name}")
+    found["favorable"] = read_value(data, decision, asked["favorable"], "--favorable")
+    return asked | found
+
+
+def _answer(file: str, asked: dict[str, Any], world: World, goals: Goals) -> None:
     from causalfairness.individuals import counterfactual_situation_test, situation_test
     from causalfairness.tables.frames import frame_rows
 
     data = open_data(file)
-    asked = words.asked_of(data) | settings
+    columns, ids = [*asked["protected"], *asked["features"], asked["decision"]], asked["ids"]
+    asked = _matched(data, asked)
     if world.is_asked_for:
-        names = [*words.protected, *words.features, words.decision]
-        rows = frame_rows(data, [*names, *([] if words.ids is None else [words.ids])])
+        rows = frame_rows(data, columns if ids is None else [*columns, ids])
         otherwise, do = _other_world(rows, world)
         found = counterfactual_situation_test(
             rows.frame.to_native(),
@@ -219,7 +197,7 @@ def _answer(file: str, words: Words, settings: dict[str, Any], world: World, goa
         )
     else:
         found = situation_test(data, **asked)
-    dossier = None if goals.dossier is None else found.dossier(_person(data, words, goals.dossier))
+    dossier = None if goals.dossier is None else found.dossier(_person(data, ids, goals.dossier))
     if goals.as_json:
         print_answer(_json(found, dossier))
     else:
@@ -240,9 +218,9 @@ def _other_world(rows: Any, world: World) -> tuple[Any, Any]:
     return model, read_do(world.do, graph, rows) if world.do else None
 
 
-def _person(data: Any, words: Words, text: str) -> Any:
-    if words.ids is not None:
-        return read_value(data, words.ids, text, "--dossier")
+def _person(data: Any, ids: str | None, text: str) -> Any:
+    if ids is not None:
+        return read_value(data, ids, text, "--dossier")
     if not text.isdecimal():
         raise typer.BadParameter(
             f"{text!r} is no row position; name people with --ids COLUMN, or give a number from 0",
