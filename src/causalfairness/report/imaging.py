@@ -27,6 +27,7 @@ from causalfairness.report.page.blocks import (
     Sentences,
     Table,
 )
+from causalfairness.report.study.words import opening
 
 SCHEMA = "causalfairness.imaging/1"
 NEEDED = ("rows", "sentences", "settings", "assumptions", "notes", "versions")
@@ -150,7 +151,7 @@ def dependence(record: Mapping[str, Any]) -> Section:
     """What did every test find?"""
     settings = record["settings"]
     caption = (
-        f"{_capital(str(settings.get('method', 'invariance')))} test of every classifier and "
+        f"{opening(str(settings.get('method', 'invariance')))} test of every classifier and "
         f"finding, at the {percent(float(settings.get('level', 0.95)))} level"
     )
     blocks: list[Block] = [Sentences((INVARIANCE,), quiet=True), _table(record, COLUMNS, caption)]
@@ -204,10 +205,6 @@ def _cell(row: Mapping[str, Any], key: str) -> Cell:
     if key in sources:
         return float(max(float(value), 0.0) ** 0.5)
     return value if isinstance(value, str | bool) else float(value)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def scores(record: Mapping[str, Any]) -> Section | None:

@@ -235,13 +235,11 @@ def _not_compared(
     result: Decomposition | GroupComparison, known: Iterable[str]
 ) -> tuple[Fact, ...]:
     refused = {} if isinstance(result, Decomposition) else result.refused
-    return tuple(
-        Fact(_shown(group), Sentence.mark(reason, known)) for group, reason in refused.items()
-    )
-
-
-def _shown(group: object) -> str:
-    return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+    named = [
+        (", ".join(map(str, group)) if isinstance(group, tuple) else str(group), reason)
+        for group, reason in refused.items()
+    ]
+    return tuple(Fact(name, Sentence.mark(reason, known)) for name, reason in named)
 
 
 def _assumptions(found: tuple[Decomposition, ...], known: Iterable[str]) -> tuple[Sentence, ...]:

@@ -61,8 +61,11 @@ class Axis:
 
     def ticks(self, most: int = TICKS) -> tuple[Tick, ...]:
         """Which round numbers lie between the ends?"""
-        places = [(self.place(at), text) for at, text in _round_numbers(self.low, self.high, most)]
-        return tuple(Tick(place, text, _anchor(place)) for place, text in places)
+        ticks = []
+        for number, text in _round_numbers(self.low, self.high, most):
+            at = self.place(number)
+            ticks.append(Tick(at, text, "start" if at < 6 else "end" if at > 94 else "middle"))
+        return tuple(ticks)
 
 
 @dataclass(frozen=True)
@@ -189,25 +192,15 @@ class Column:
 
 
 @dataclass(frozen=True)
-class CurveDrawing:
-    """Where does everything in a drawing of curves stand?"""
+class Plot:
+    """Where does everything stand in a drawing of curves, or in a histogram?"""
 
-    lines: tuple[Line, ...]
     ticks: tuple[Tick, ...]
     levels: tuple[Tick, ...]  # where heights are read
     zero: float | None
     words: str
-
-
-@dataclass(frozen=True)
-class HistogramDrawing:
-    """Where does everything in a histogram stand?"""
-
-    columns: tuple[Column, ...]
-    ticks: tuple[Tick, ...]
-    levels: tuple[Tick, ...]
-    zero: float | None
-    words: str
+    lines: tuple[Line, ...] = ()
+    columns: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -222,7 +215,7 @@ class PointDrawing:
     words: str
 
 
-def draw_curves(block: Curves) -> CurveDrawing:
+def draw_curves(block: Curves) -> Plot:
     """Where do curves run?
 
     >>> from causalfairness.report.page.blocks import Curve
@@ -246,10 +239,10 @@ def draw_curves(block: Curves) -> CurveDrawing:
         lines.append(Line(curve.name, outline, area, f"{peak:.3g}"))
     words = "; ".join(f"{line.name} is highest at {line.peak}" for line in lines)
     levels = height.ticks(4) if block.height_axis else ()
-    return CurveDrawing(tuple(lines), axis.ticks(), levels, _zero(axis), words)
+    return Plot(axis.ticks(), levels, _zero(axis), words, lines=tuple(lines))
 
 
-def draw_histogram(block: Histogram) -> HistogramDrawing:
+def draw_histogram(block: Histogram) -> Plot:
     """Where do the bars of a histogram stand?
 
     >>> draw_histogram(Histogram("shift", "score", (0.0, 1.0, 2.0), (3, 5))).words
@@ -269,7 +262,7 @@ def draw_histogram(block: Histogram) -> HistogramDrawing:
         fullest = max(columns, key=lambda column: column.count)
         words += f" from {columns[0].low} to {columns[-1].high}; most, {fullest.count:,}, "
         words += f"between {fullest.low} and {fullest.high}"
-    return HistogramDrawing(tuple(columns), axis.ticks(), levels, _zero(axis), words)
+    return Plot(axis.ticks(), levels, _zero(axis), words, columns=tuple(columns))
 
 
 def draw_points(block: Points) -> PointDrawing:
@@ -291,14 +284,14 @@ def draw_points(block: Points) -> PointDrawing:
     if left_out := len(block.x) - len(points):
         words += f"; {left_out:,} more have no place"
     box = f"{-MARGIN} {-MARGIN} {UNITS + 2 * MARGIN} {UNITS + 2 * MARGIN}"
-    ticks = tuple(map(_within_margins, axis.ticks()))
+    share = MARGIN / UNITS  # the axis has a margin at both ends
+    ticks = tuple(
+        replace(tick, at=round((tick.at + 100 * share) / (1 + 2 * share), 3))
+        for tick in axis.ticks()
+    )
     letters = max((len(tick.text) for tick in ticks), default=0)
     fewer = ticks[::2] if letters > SHORT else ticks
     return PointDrawing(path, box, ticks, fewer, letters, words)
-
-
-def _anchor(at: float) -> str:
-    return "start" if at < 6 else "end" if at > 94 else "middle"
 
 
 def _round_numbers(low: float, high: float, most: int) -> list[tuple[float, str]]:
@@ -320,12 +313,6 @@ def _around(numbers: Iterable[float]) -> Axis:
     finite = [number for number in numbers if math.isfinite(number)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
     return Axis(low, high) if high > low else Axis(low - 0.5, low + 0.5)
-
-
-def _within_margins(tick: Tick) -> Tick:
-    """The same number where the axis has a margin at both ends."""
-    share = MARGIN / UNITS
-    return replace(tick, at=round((tick.at + 100 * share) / (1 + 2 * share), 3))
 
 
 def _upwards(heights: Iterable[float]) -> Axis:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from causalfairness.report.page.blocks import (
     Block,
@@ -34,10 +34,10 @@ def diagnostics(reading: Reading) -> Section:
     """How were the answers found, and of how many people?"""
     answered = [each for each in reading.answers if is_answered(each)]
     blocks: list[Block] = [*_warnings(reading)]
-    lines = [line for answer in answered for line in _lines(answer, reading)]
+    lines = [line for answer in answered for line in dict.fromkeys(_lines(answer, reading))]
     if lines:
         blocks.append(_overview(lines))
-    learned = [each for answer in answered for each in _learners(answer, reading)]
+    learned = [each for answer in answered for each in dict.fromkeys(_learners(answer, reading))]
     if learned:
         blocks.append(Folded("Models behind the answers", (_models(learned),)))
     mechanisms = _mechanisms(answered)
@@ -61,13 +61,12 @@ def _warnings(reading: Reading) -> list[Block]:
     return [Sentences((*refused, *heard), listed=True)]
 
 
-def _lines(answer: Told, reading: Reading) -> list[tuple[Cell, ...]]:
-    """One line for each way an answer was found; the same line is not said twice."""
-    found: dict[tuple[Cell, ...], None] = {}
+def _lines(answer: Told, reading: Reading) -> Iterator[tuple[Cell, ...]]:
+    """One line for each way an answer was found."""
     for told in answer["diagnostics"]:
         rows = told.get("rows", {})
         overlap = told.get("overlap", {})
-        line = (
+        yield (
             opening(reading.called(answer["title"])),
             rows.get("read").number,
             rows.get("used").number,
@@ -76,8 +75,6 @@ def _lines(answer: Told, reading: Reading) -> list[tuple[Cell, ...]]:
             overlap.get("of_rows").number,
             overlap.get("effective_rows").number,
         )
-        found[line] = None
-    return [*found]
 
 
 def _found_by(estimator: str) -> str:
@@ -105,15 +102,12 @@ def _overview(lines: Sequence[tuple[Cell, ...]]) -> Table:
     return Table("Question by question", columns, tuple(lines))
 
 
-def _learners(answer: Told, reading: Reading) -> list[tuple[Cell, ...]]:
+def _learners(answer: Told, reading: Reading) -> Iterator[tuple[Cell, ...]]:
     keys, title = ("target", "learner", "measure"), opening(reading.called(answer["title"]))
-    found: dict[tuple[Cell, ...], None] = {}
     for told in answer["diagnostics"]:
         for model in told.get("learners", []):
             texts = tuple(model[key].text for key in keys)
-            losses = (model["loss"].number, model["baseline"].number)
-            found[(title, *texts, *losses)] = None
-    return [*found]
+            yield title, *texts, model["loss"].number, model["baseline"].number
 
 
 def _models(lines: Sequence[tuple[Cell, ...]]) -> Table:

@@ -26,7 +26,6 @@ from causalfairness.report.study.words import (
     said_of,
     table_of,
 )
-from causalfairness.report.summary import Row
 
 DECLARED = "Nobody declared a path necessary: each is allowed only where the audit says so."
 PARITY = (
@@ -67,8 +66,9 @@ def _about(answer: Told, reading: Reading) -> list[Block]:
 
 def _parity(answer: Told, reading: Reading) -> list[Block]:
     level, smallest = reading.level, reading.smallest
-    effects = [each for each in answer["effects"] if not _is_absolute(each)]
-    rows = [row for each in effects if (row := _called(each)) is not None]
+    effects = [each for each in answer["effects"] if not each["name"].exact.startswith("absolute_")]
+    named = [row_of(each, name=opening(part_called(each["name"].text))) for each in effects]
+    rows = [row for row in named if row is not None]
     blocks: list[Block] = [
         Sentences((PARITY,), quiet=True),
         said_of(answer),
@@ -78,14 +78,6 @@ def _parity(answer: Told, reading: Reading) -> list[Block]:
         Folded("Score by score", (_bins(answer, level, smallest),)),
     ]
     return [*blocks, *remarks(answer)]
-
-
-def _is_absolute(effect: Told) -> bool:
-    return effect["name"].exact.startswith("absolute_")
-
-
-def _called(effect: Told) -> Row | None:
-    return row_of(effect, name=opening(part_called(effect["name"].text)))
 
 
 def _drawn(answer: Told, smallest: int) -> list[Block]:
