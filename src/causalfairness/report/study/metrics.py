@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from causalfairness.parity.metrics.words import CALLED
-from causalfairness.report.numbers import percent
 from causalfairness.report.page.blocks import (
     Block,
     Cell,
@@ -140,16 +139,10 @@ def _four_fifths(screened: Told) -> Table:
 def _calibration(details: Told, smallest: int) -> Table:
     """Of bins with few people nothing but their number is told: one person's score and outcome
     would stand there."""
-    told, hidden = (
-        ("group", "above", "up_to", "people"),
-        ("mean_score", "observed_rate", "low", "high"),
-    )
-    lines: list[tuple[Cell, ...]] = []
-    for row in details["calibration"]:
-        is_shown = row["people"].count >= smallest
-        about = [row[key].cell if is_shown else None for key in hidden]
-        lines.append((*(row[key].cell for key in told), *about))
-    columns = (
+    of_bins = ("group", "above", "up_to", "people")
+    return table_of(
+        "Outcomes by score",
+        details["calibration"],
         Column("group", "group"),
         Column("above", "score from", "number"),
         Column("up_to", "to", "number"),
@@ -158,8 +151,10 @@ def _calibration(details: Told, smallest: int) -> Table:
         Column("observed_rate", "had the outcome", "share"),
         Column("low", "interval, from", "share"),
         Column("high", "to", "share"),
+        hidden=lambda row, key: key not in of_bins and row["people"].count < smallest,
+        sortable=True,
+        shown=SHOWN,
     )
-    return Table("Outcomes by score", columns, tuple(lines), sortable=True, shown=SHOWN)
 
 
 def _division(part: Told, level: float) -> Table:
@@ -174,8 +169,7 @@ def _division(part: Told, level: float) -> Table:
         Column("share", "share of all", "share"),
         Column("rate", "rate", "share"),
         Column("ratio", "impact ratio", "number", "the rate, as a share of the highest one"),
-        Column("low", f"{percent(level)} interval, from", "number"),
-        Column("high", "to", "number"),
+        *bounds(level),
         Column("reading", "remark"),
     )
     unknown = part["unknown"].count

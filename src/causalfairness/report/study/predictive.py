@@ -108,35 +108,19 @@ def _numbers(groups: Told, at: int) -> list[float | None]:
 
 def _bins(answer: Told, level: float, smallest: int) -> Table:
     details = answer["details"]
-    groups = [details[key].text for key in ("reference", "comparison")]
-    keys = (
-        "score_from",
-        "score_to",
-        "reference_people",
-        "comparison_people",
-        "reference_outcome",
-        "comparison_outcome",
-        "ppm",
-        "ppm_low",
-        "ppm_high",
-    )
-    lines = tuple(
-        tuple(None if _tells_on_few(row, key, smallest) else row[key].cell for key in keys)
-        for row in answer["table"].rows
-    )
+    sides = [(side, details[side].text) for side in ("reference", "comparison")]
     what = details["what"].text
-    columns = (
-        Column("from", f"{details['score'].text} from", "number"),
-        Column("to", "to", "number"),
-        *(Column(f"people{at}", f"people, {group}", "number") for at, group in enumerate(groups)),
-        *(
-            Column(f"mean{at}", f"mean {what}, {group}", "number")
-            for at, group in enumerate(groups)
-        ),
-        Column("gap", "difference", "number"),
-        *bounds(level),
+    return table_of(
+        "Outcomes at equal scores",
+        answer["table"].rows,
+        Column("score_from", f"{details['score'].text} from", "number"),
+        Column("score_to", "to", "number"),
+        *(Column(f"{side}_people", f"people, {group}", "number") for side, group in sides),
+        *(Column(f"{side}_outcome", f"mean {what}, {group}", "number") for side, group in sides),
+        Column("ppm", "difference", "number"),
+        *bounds(level, "ppm_"),
+        hidden=lambda row, key: _tells_on_few(row, key, smallest),
     )
-    return Table("Outcomes at equal scores", columns, lines)
 
 
 def _tells_on_few(row: Told, key: str, smallest: int) -> bool:

@@ -76,10 +76,10 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
-def bounds(level: float) -> tuple[Column, Column]:
+def bounds(level: float, of: str = "") -> tuple[Column, Column]:
     """Which columns hold the ends of an interval?"""
-    words = f"{percent(level)} interval"
-    return Column("low", f"{words}, from", "number"), Column("high", "to", "number")
+    low = Column(f"{of}low", f"{percent(level)} interval, from", "number")
+    return low, Column(f"{of}high", "to", "number")
 
 
 def table_of(
@@ -87,16 +87,19 @@ def table_of(
     rows: Iterable[Told],
     *columns: Column,
     first: Callable[[Told], tuple[Cell, ...]] = lambda _: (),
+    hidden: Callable[[Told, str], bool] = lambda row, key: False,
     whole: bool = True,
     sortable: bool = False,
     shown: int = 0,
 ) -> Table:
     """Which table has these rows? The first cells, then what stands under the keys of the columns.
 
-    Of rows that are not `whole`, some keys may be missing.
+    Of rows that are not `whole`, some keys may be missing; what is `hidden` is left empty.
     """
 
     def cell(row: Told, column: Column) -> Cell:
+        if hidden(row, column.key):
+            return None
         told = row[column.key] if whole else row.get(column.key)
         return told.number if column.kind in NUMBERS else told.cell
 
