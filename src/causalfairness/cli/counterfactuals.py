@@ -11,7 +11,7 @@ import glob
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -207,15 +207,8 @@ def _nearest(value: Any, known: Sequence[Any]) -> str:
     return nearest(value, known)
 
 
-class _Change(NamedTuple):
-    column: str
-    rows: int
-    total: int
-    how: str
-
-
-def _changes(before: Any, after: Any, columns: Sequence[str]) -> Iterator[_Change]:
-    """How many values of each column changed, and by how much?"""
+def _changes(before: Any, after: Any, columns: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Each column, how many of its values changed, and by how much."""
     import numpy as np
 
     copies = len(after) // len(before) if len(before) else 1
@@ -231,7 +224,8 @@ def _changes(before: Any, after: Any, columns: Sequence[str]) -> Iterator[_Chang
             was, now = np.tile(old.codes, copies), place[new.codes]
             moved = was != now
             how = _moves(words, was[moved] * len(words) + now[moved])
-        yield _Change(name, int(moved.sum()), len(moved), how)
+        share = f" ({moved.sum() / len(moved):.1%})" if len(moved) else ""
+        yield naming(name), f"{moved.sum():,}{share}", how
 
 
 def _means(old: float, new: float) -> str:
@@ -267,14 +261,13 @@ def _said(node: str, value: Any) -> str:
     return f"{naming(node)} been {', '.join(pairs)}"
 
 
-def _print_changes(page: Console, changes: Iterator[_Change]) -> None:
+def _print_changes(page: Console, changes: Iterator[tuple[str, str, str]]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("column", style="bold", overflow="fold")
     table.add_column("rows changed", justify="right", no_wrap=True)
     table.add_column("how", overflow="fold")
-    for found in changes:
-        share = f" ({found.rows / found.total:.1%})" if found.total else ""
-        table.add_row(Text(naming(found.column)), f"{found.rows:,}{share}", Text(found.how))
+    for column, rows, how in changes:
+        table.add_row(Text(column), rows, Text(how))
     page.print(table, "", "All other columns are as they were.", "", sep="\n", width=width_of(page))
 
 

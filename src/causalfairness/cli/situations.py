@@ -230,7 +230,7 @@ def _person(data: Any, ids: str | None, text: str) -> Any:
 
 
 def _json(found: Any, dossier: Any) -> str:
-    from dataclasses import asdict
+    from causalfairness.report.summary import plain
 
     said = {
         "method": found.name,
@@ -241,18 +241,9 @@ def _json(found: Any, dossier: Any) -> str:
         "sentences": list(found.sentences()),
         "assumptions": list(found.assumptions),
         "notes": list(found.notes),
-        "dossier": None if dossier is None else _plain(asdict(dossier)),
+        "dossier": plain(dossier),
     }
     return json.dumps(said, indent=2, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """None for numbers that are not known: JSON has no other word for them."""
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and value != value else value
 
 
 def _print(found: Any, dossier: Any, page: Console) -> None:

@@ -227,16 +227,17 @@ def to_json(summary: Summary) -> str:
     >>> json.loads(to_json(cf.report.summarise(found)))["schema"]
     'causalfairness.report/1'
     """
-    return json.dumps(_plain(summary), indent=2, allow_nan=False) + "\n"
+    return json.dumps(plain(summary), indent=2, allow_nan=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What is this as JSON knows it? None for numbers that are not known: it has no other word."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
