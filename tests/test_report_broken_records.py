@@ -56,6 +56,14 @@ def test_what_is_wrong_with_a_record_is_named(every, place, value, said):
         report.study_page(record)
 
 
+def test_a_column_of_numbers_takes_numbers_only(every):
+    record = every
+    table = next(each for each in record["answers"] if each["kind"] == "group_metrics")["table"]
+    table["rows"][0][table["columns"].index("low")] = "big"
+    with pytest.raises(RecordError, match="low is 'big'; expected a number"):
+        report.study_page(record)
+
+
 def test_a_key_that_is_missing_is_named(every):
     record = every
     del record["answers"][0]["details"]["world_means"]
