@@ -24,6 +24,7 @@ from causalfairness.plots.theme import Theme
 TITLE, CAPTION = "causalfairness-title", "causalfairness-caption"
 INCH = 72.0  # points
 SMALL = 0.86  # of the ordinary size of text
+DASHED = (0, (4, 3))
 PAD = 0.14  # inches around a picture
 GROWTH = 1.13  # by which a layout engine widens axes that have little beside them
 LINE = 1.35  # height of a line, in multiples of the size of its text
@@ -37,31 +38,28 @@ def empty_picture(
     lines: Literal["x", "y", "none"],
     note: str,
     across: float = 0.84,
+    head: float = 0.0,
 ) -> Axes:
     """Where is a picture drawn? New axes are so many inches wide and high, and higher by the note.
 
-    The note takes the share `across` of the width; without lines the picture is made of panels.
+    The note takes the share `across` of the width, words above the drawing `head` inches; without
+    lines the picture is made of panels.
     """
-    width, height = size
-    more = footnote_height(note, theme, width=across * width * INCH) if note else 0.0
-    ax = axes_or_new(ax, width=width, height=height + more)
+    if ax is None:  # new ones, that a notebook shows by itself
+        from matplotlib import pyplot
+
+        (width, height), letters = size, SMALL * theme.size
+        if note:
+            below = paragraph(note, theme, width=across * width * INCH, size=letters)
+            height += (below.count("\n") + 1) * LINE * letters / INCH
+        figure, ax = pyplot.subplots(figsize=(width, height + head), layout="constrained")
+        engine: Any = figure.get_layout_engine()
+        engine.set(w_pad=PAD, h_pad=PAD)
     clean(ax, theme, lines="y" if lines == "none" else lines)
     if lines == "none":
         ax.set_xticks([])
         ax.set_yticks([])
     return ax
-
-
-def axes_or_new(ax: Axes | None, *, width: float, height: float) -> Axes:
-    """Where is drawn? On the given axes, or on new ones that a notebook shows by itself."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
-
-    figure, made = pyplot.subplots(figsize=(width, height), layout="constrained")
-    engine: Any = figure.get_layout_engine()
-    engine.set(w_pad=PAD, h_pad=PAD)
-    return made
 
 
 def clean(ax: Axes, theme: Theme, *, lines: Literal["x", "y"]) -> None:
@@ -75,6 +73,13 @@ def clean(ax: Axes, theme: Theme, *, lines: Literal["x", "y"]) -> None:
     ax.set_axisbelow(True)
     ax.minorticks_off()
     ax.tick_params(which="both", length=0, pad=5)
+
+
+def empty_panel(ax: Axes, bounds: tuple[float, float, float, float], theme: Theme) -> Axes:
+    """Where is a part of a picture drawn? In these shares: left, bottom, width and height."""
+    panel = ax.inset_axes(bounds)
+    clean(panel, theme, lines="y")
+    return panel
 
 
 def points_across(ax: Axes) -> tuple[float, float]:
@@ -147,6 +152,47 @@ def draw_dots(
     return line
 
 
+def draw_line(
+    ax: Axes, across: Any, up: Any, color: str, *, width: float, dash: Any = "-", **look: Any
+) -> None:
+    """What runs from here to there? A line without marks."""
+    ax.plot(across, up, color=color, linewidth=width, linestyle=dash, marker="", **look)
+
+
+def draw_kinds(
+    ax: Axes, across: Any, up: Any, filled: Any, color: str, theme: Theme, **look: Any
+) -> None:
+    """Which numbers are of one kind, which of the other? Hollow dots, and filled ones over them."""
+    for kind in (False, True):
+        chosen = filled == kind
+        if chosen.any():  # nothing, drawn outside of its panel, would take up room at the corner
+            at = across[chosen], up[chosen]
+            draw_dots(ax, *at, color, theme, hollow=not kind, clip_on=False, **look)
+
+
+def write_beside(
+    ax: Axes,
+    text: str,
+    at: tuple[float, float],
+    theme: Theme,
+    *,
+    away: tuple[float, float],
+    sides: tuple[str, str],
+    within: Any = "data",
+    color: str = "",
+    size: float = 0.0,
+    bold: bool = False,
+    **look: Any,
+) -> None:
+    """What is written beside a place? Words so many points away from it, never cut off.
+
+    `sides` says which side of the words stands there, and `within` in what the place is measured.
+    """
+    look |= written(theme, color=color, size=size, bold=bold)
+    look |= {"ha": sides[0], "va": sides[1], "annotation_clip": False}
+    ax.annotate(text, at, xycoords=within, xytext=away, textcoords="offset points", **look)
+
+
 def legend_above(
     ax: Axes, handles: Sequence[Any], names: Sequence[str], theme: Theme, **layout: Any
 ) -> None:
@@ -170,13 +216,18 @@ def legend_above(
 
 def thin_line(ax: Axes, at: float, interval: Interval, theme: Theme) -> None:
     """Which values fit the data? A line that shows on a bar as well as beside it."""
-    ax.plot((at, at), interval, color=theme.background, linewidth=2.8, linestyle="-")
-    ax.plot((at, at), interval, color=theme.ink, linewidth=1.1, linestyle="-")
+    draw_line(ax, (at, at), interval, theme.background, width=2.8)
+    draw_line(ax, (at, at), interval, theme.ink, width=1.1)
 
 
 def patch_behind(theme: Theme) -> dict[str, Any]:
     """What keeps lines from running through a number?"""
     return {"boxstyle": "square,pad=0.1", "facecolor": theme.background, "edgecolor": "none"}
+
+
+def leading_line(theme: Theme) -> dict[str, Any]:
+    """What leads from a place to its words, where they stand farther off?"""
+    return {"arrowstyle": "-", "color": theme.muted, "linewidth": 0.7, "shrinkB": 4}
 
 
 def heading(ax: Axes, text: str, theme: Theme) -> None:
@@ -189,17 +240,9 @@ def heading(ax: Axes, text: str, theme: Theme) -> None:
 
 def name_across(ax: Axes, text: str, theme: Theme) -> None:
     """What is measured across? Said at the right, below the numbers."""
-    ax.annotate(
-        text,
-        (1, 0),
-        xycoords="axes fraction",
-        xytext=(0, -6 - LINE * SMALL * theme.size),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        annotation_clip=False,
-        **written(theme, color=theme.muted),
-    )
+    away = (0, -6 - LINE * SMALL * theme.size)
+    look: Any = {"within": "axes fraction", "color": theme.muted}
+    write_beside(ax, text, (1, 0), theme, away=away, sides=("right", "top"), **look)
 
 
 def measured(ax: Axes, text: str, theme: Theme, *, pad: float = 10) -> None:
@@ -232,13 +275,6 @@ def footnote(
     shift = ScaledTranslation(-indent / INCH, 0, root.dpi_scale_trans)
     across = ax.transAxes + shift
     ax.xaxis.label.set_transform(blended_transform_factory(across, IdentityTransform()))
-
-
-def footnote_height(text: str, theme: Theme, *, width: float) -> float:
-    """How many inches does a paragraph below a picture take?"""
-    size = SMALL * theme.size
-    lines = paragraph(text, theme, width=width, size=size).count("\n") + 1
-    return lines * LINE * size / INCH
 
 
 def remember(ax: Axes, *, title: str, caption: str) -> None:

@@ -8,7 +8,8 @@ repetitions to each side. Names stand where there is room, and thin lines lead t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,19 +18,23 @@ from causalfairness.parity import Frontier
 from causalfairness.plots.canvas import (
     LINE,
     draw_dots,
+    draw_line,
     empty_picture,
     footnote,
+    leading_line,
     measured,
     name_across,
     points_across,
     remember,
     set_scale,
+    write_beside,
 )
 from causalfairness.plots.captions import brief
-from causalfairness.plots.lettering import fit, width_of, written
+from causalfairness.plots.lettering import fit, width_of
 from causalfairness.plots.numbers import Unit
 from causalfairness.plots.theme import LIGHT, Theme
 
+Point = tuple[float, float]
 WIDTH, HEIGHT = 6.4, 4.6  # inches
 NAME = 0.36  # of the width of the picture, at most, for one name
 MARK = 0.42  # radius of a dot, in multiples of the size of text
@@ -62,7 +67,14 @@ def frontier(
     note = words if caption else _note(found)
     ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=note)
     ax.grid(True, axis="x", color=theme.faint, linewidth=0.8, linestyle="-", alpha=1.0)
-    places = [_Place.of(point.name, found) for point in found]
+    places = [
+        _Place(
+            point.name,
+            (point.mean("spm"), point.mean("ippm")),
+            (point.sd("spm"), point.sd("ippm")),
+        )
+        for point in found
+    ]
     _set_range(ax, places, unit, theme)
     for place in places:
         _draw(ax, place, theme)
@@ -124,21 +136,8 @@ class _Place(NamedTuple):
     """Where is a dot, how far do its lines reach, and what is it called?"""
 
     name: str
-    at: tuple[float, float]
-    reach: tuple[float, float]
-
-    @classmethod
-    def of(cls, name: str, found: Frontier) -> _Place:
-        point = found[name]
-        return cls(
-            name,
-            (point.mean("spm"), point.mean("ippm")),
-            (point.sd("spm"), point.sd("ippm")),
-        )
-
-    def ends(self, axis: int) -> tuple[float, float]:
-        """Where do its lines end, across (0) or up (1)?"""
-        return self.at[axis] - self.reach[axis], self.at[axis] + self.reach[axis]
+    at: Point
+    reach: Point
 
 
 class _Box(NamedTuple):
@@ -157,104 +156,78 @@ class _Box(NamedTuple):
 
     def outside(self, width: float, height: float) -> float:
         """How far does it stick out of the picture?"""
-        return (
-            max(-self.left, 0)
-            + max(-self.bottom, 0)
-            + max(self.right - width, 0)
-            + max(self.top - height, 0)
-        )
+        over = (-self.left, -self.bottom, self.right - width, self.top - height)
+        return sum(max(each, 0) for each in over)
 
 
 def _set_range(ax: Axes, places: Sequence[_Place], unit: Unit, theme: Theme) -> None:
-    across, up = ([end for place in places for end in place.ends(axis)] for axis in (0, 1))
-    set_scale(ax, "x", [0.0, *across], unit.step, theme, room=0.12)
-    set_scale(ax, "y", [0.0, *up], unit.step, theme, room=0.12)
+    which: Literal["x", "y"]
+    for axis, which in ((0, "x"), (1, "y")):
+        ends = [each.at[axis] + side * each.reach[axis] for each in places for side in (-1, 1)]
+        set_scale(ax, which, [0.0, *ends], unit.step, theme, room=0.12)
     for line in (ax.axvline, ax.axhline):
         line(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
 
 
 def _draw(ax: Axes, place: _Place, theme: Theme) -> None:
     (x, y), (wide, high), color = place.at, place.reach, theme.color(place.name)
-    ax.plot((x - wide, x + wide), (y, y), color=color, linewidth=1.2, linestyle="-", zorder=3)
-    ax.plot((x, x), (y - high, y + high), color=color, linewidth=1.2, linestyle="-", zorder=3)
+    draw_line(ax, (x - wide, x + wide), (y, y), color, width=1.2, zorder=3)
+    draw_line(ax, (x, x), (y - high, y + high), color, width=1.2, zorder=3)
     draw_dots(ax, [x], [y], color, theme, markersize=2 * MARK * theme.size, zorder=4)
 
 
 def _name(ax: Axes, places: Sequence[_Place], theme: Theme) -> None:
     """Names beside their dots, each where it covers as little as possible."""
     width, height = points_across(ax)
-    names = [fit(place.name, theme, width=NAME * width) for place in places]
-    dots = [_in_points(ax, place.at, width, height) for place in places]
-    taken = [box for place in places for box in _covered(ax, place, width, height, theme)]
-    for name, dot in zip(names, dots, strict=True):
-        best = min(
-            _candidates(name, dot, theme),
-            key=lambda each: (
-                round(sum(map(each.box.shared, taken)) + 50 * each.box.outside(width, height), 3),
-                each.order,
-            ),
-        )
+    taken = [box for place in places for box in _covered(ax, place, theme)]
+
+    def covers(candidate: _Candidate) -> float:
+        box = candidate.box
+        return round(sum(map(box.shared, taken)) + 50 * box.outside(width, height), 3)
+
+    for place in places:
+        name = fit(place.name, theme, width=NAME * width)
+        best = min(_candidates(name, _in_points(ax, place.at), theme), key=covers)
         taken.append(best.box)
-        lead: Any = {"arrowstyle": "-", "color": theme.muted, "linewidth": 0.7, "shrinkB": 4}
-        ax.annotate(
-            name,
-            places[dots.index(dot)].at,
-            xytext=best.offset,
-            textcoords="offset points",
-            ha=best.sides[0],
-            va=best.sides[1],
-            arrowprops=lead if best.is_far else None,
-            zorder=5,
-            annotation_clip=False,
-            **written(theme),
-        )
+        lead = leading_line(theme) if best.is_far else None
+        look: Any = {"away": best.offset, "sides": best.sides, "arrowprops": lead}
+        write_beside(ax, name, place.at, theme, zorder=5, **look)
 
 
 class _Candidate(NamedTuple):
     """Where could a name stand?"""
 
-    order: int
-    offset: tuple[float, float]
+    offset: Point
     sides: tuple[str, str]
     box: _Box
     is_far: bool
 
 
-def _candidates(name: str, dot: tuple[float, float], theme: Theme) -> Iterator[_Candidate]:
+def _candidates(name: str, dot: Point, theme: Theme) -> Iterator[_Candidate]:
+    """All places around a dot, the best ones first."""
     wide, high = width_of(name, theme), LINE * theme.size
-    places = [(away, *side) for away in AWAY for side in DIRECTIONS]
-    for order, (away, right, up) in enumerate(places):
+    for away, (right, up) in product(AWAY, DIRECTIONS):
         x, y = right * away * theme.size, up * away * theme.size
         left = dot[0] + x - wide * (1 - right) / 2
         bottom = dot[1] + y - high * (1 - up) / 2
         sides = ("right", "center", "left")[right + 1], ("top", "center", "bottom")[up + 1]
         box = _Box(left, bottom, left + wide, bottom + high)
-        yield _Candidate(order, (x, y), sides, box, away > AWAY[1])
+        yield _Candidate((x, y), sides, box, away > AWAY[1])
 
 
-def _covered(ax: Axes, place: _Place, width: float, height: float, theme: Theme) -> Iterator[_Box]:
+def _covered(ax: Axes, place: _Place, theme: Theme) -> Iterator[_Box]:
     """A dot and the lines through it."""
-    x, y = _in_points(ax, place.at, width, height)
-    ends = [
-        _in_points(
-            ax,
-            (place.at[0] + side * place.reach[0], place.at[1] + side * place.reach[1]),
-            width,
-            height,
-        )
-        for side in (-1, 1)
-    ]
+    x, y = _in_points(ax, place.at)
+    (across, up), (wide, high) = place.at, place.reach
+    left, bottom = _in_points(ax, (across - wide, up - high))
+    right, top = _in_points(ax, (across + wide, up + high))
     radius = 1.3 * MARK * theme.size
     yield _Box(x - radius, y - radius, x + radius, y + radius)
-    yield _Box(ends[0][0], y - 2, ends[1][0], y + 2)
-    yield _Box(x - 2, ends[0][1], x + 2, ends[1][1])
+    yield _Box(left, y - 2, right, y + 2)
+    yield _Box(x - 2, bottom, x + 2, top)
 
 
-def _in_points(
-    ax: Axes, at: tuple[float, float], width: float, height: float
-) -> tuple[float, float]:
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    return (
-        float(np.interp(at[0], (left, right), (0, width))),
-        float(np.interp(at[1], (bottom, top), (0, height))),
-    )
+def _in_points(ax: Axes, at: Point) -> Point:
+    width, height = points_across(ax)
+    x, y = np.interp(at[0], ax.get_xlim(), (0, width)), np.interp(at[1], ax.get_ylim(), (0, height))
+    return float(x), float(y)

@@ -18,15 +18,19 @@ from numpy.typing import NDArray
 
 from causalfairness.effects.table import format_p_value
 from causalfairness.plots.canvas import (
+    DASHED,
     INCH,
     SMALL,
-    axes_or_new,
-    clean,
+    draw_dots,
+    draw_line,
+    empty_panel,
+    empty_picture,
     footnote,
-    footnote_height,
+    measured,
     points_across,
     remember,
     round_ticks,
+    write_numbers,
 )
 from causalfairness.plots.captions import brief, percentage
 from causalfairness.plots.lettering import fit, legible, width_of, written
@@ -74,17 +78,11 @@ def counterfactual_scores(
     count = len(made.groups)
     if count > MOST:
         raise ValueError(f"there are at most {MOST} groups in a picture; got {count}")
-    more = footnote_height(note, theme, width=0.84 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + PANEL * count + more)
-    clean(ax, theme, lines="y")
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax = empty_picture(ax, theme, size=(WIDTH, MARGIN + PANEL * count), lines="none", note=note)
     _grid(ax, found, row, column, theme)
     width = points_across(ax)[0]
     what = f"{made.findings[column]}, as scored by {made.models[row]}: made image by real image"
-    ax.set_title(
-        fit(what, theme, width=width), loc="left", pad=22, **written(theme, color=theme.muted)
-    )
+    measured(ax, what, theme, pad=22)
     footnote(ax, note, theme, width=width, below=2 * theme.size)
     remember(ax, title="Scores of images made for other groups", caption=words)
     return ax
@@ -142,9 +140,8 @@ def imaging_audit(
     rows, columns = found.statistic.shape
     names = [fit(name, theme, width=0.28 * WIDTH * INCH) for name in found.models]
     beside = max(width_of(name, theme) for name in names) + 8
-    more = footnote_height(note, theme, width=0.9 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=MARGIN + LINE_HEIGHT * rows + more)
-    clean(ax, theme, lines="y")
+    height = MARGIN + LINE_HEIGHT * rows
+    ax = empty_picture(ax, theme, size=(WIDTH, height), lines="y", note=note, across=0.9)
     ax.grid(False)
     ax.set_xlim(-0.5, columns - 0.5)
     ax.set_ylim(rows - 0.5, -0.5)
@@ -221,9 +218,7 @@ def _panel(ax: Axes, row: int, column: int, count: int, theme: Theme) -> Axes:
     size = (1 - BETWEEN * (count - 1)) / count
     tall = (1 - 2 * BETWEEN * (count - 1)) / count
     bottom = 1 - tall - row * (tall + 2 * BETWEEN)
-    panel: Axes = ax.inset_axes((column * (size + BETWEEN), bottom, size, tall))
-    clean(panel, theme, lines="y")
-    return panel
+    return empty_panel(ax, (column * (size + BETWEEN), bottom, size, tall), theme)
 
 
 def _frame(
@@ -232,25 +227,15 @@ def _frame(
     panel.set_xlim(limits)
     panel.set_ylim(limits)
     ticks = round_ticks(*limits, 3)
-    style = written(theme, color=theme.muted, size=SMALL * theme.size)
-    words = [drawn(f"{tick:g}") for tick in ticks]
-    panel.set_yticks(ticks, words if left else [""] * len(ticks), **style)
-    panel.set_xticks(ticks, words if last else [""] * len(ticks), **style)
-    panel.plot(limits, limits, color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
+    write_numbers(panel, "y", ticks, lambda tick: f"{tick:g}" if left else "", theme)
+    write_numbers(panel, "x", ticks, lambda tick: f"{tick:g}" if last else "", theme)
+    draw_line(panel, limits, limits, theme.muted, width=0.9, dash=DASHED)
 
 
 def _dots(panel: Axes, across: NDArray[Any], up: NDArray[Any], theme: Theme, *, same: bool) -> None:
-    panel.plot(
-        across,
-        up,
-        linestyle="",
-        marker="o",
-        markersize=0.26 * theme.size,
-        markeredgewidth=0,
-        color=theme.rest if same else theme.indirect,
-        alpha=0.7 if len(across) < DENSE else 0.3,
-        zorder=3,
-    )
+    look: Any = {"markersize": 0.26 * theme.size, "markeredgewidth": 0}
+    look["alpha"] = 0.7 if len(across) < DENSE else 0.3
+    draw_dots(panel, across, up, theme.rest if same else theme.indirect, theme, **look)
 
 
 def _name_panel(panel: Axes, groups: tuple[str, ...], own: int, told: int, theme: Theme) -> None:
@@ -268,25 +253,9 @@ def _name_panel(panel: Axes, groups: tuple[str, ...], own: int, told: int, theme
 def _cell(ax: Axes, found: ImagingAudit, row: int, column: int, theme: Theme) -> None:
     rejected = bool(found.rejected[row, column])
     if rejected:
-        box = Rectangle(
-            (column - 0.46, row - 0.46),
-            0.92,
-            0.92,
-            facecolor=theme.direct,
-            alpha=SHADE,
-            linewidth=0,
-        )
-        ax.add_patch(box)
+        look: Any = {"facecolor": theme.direct, "alpha": SHADE, "linewidth": 0}
+        ax.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, **look))
     t, p = f"{found.statistic[row, column]:+.1f}", format_p_value(found.p_value[row, column])
-    ax.text(
-        *(column, row - 0.17, drawn(t)),
-        ha="center",
-        va="center",
-        **written(theme, bold=rejected),
-    )
-    ax.text(
-        *(column, row + 0.23, drawn(p)),
-        ha="center",
-        va="center",
-        **written(theme, color=theme.muted, size=SMALL * theme.size),
-    )
+    small = written(theme, color=theme.muted, size=SMALL * theme.size)
+    for at, text, style in ((-0.17, t, written(theme, bold=rejected)), (0.23, p, small)):
+        ax.text(column, row + at, drawn(text), ha="center", va="center", **style)

@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from causalfairness.invariance import InvarianceTest
 from causalfairness.plots.canvas import (
+    DASHED,
     LINE,
     SMALL,
-    clean,
-    draw_dots,
+    draw_kinds,
+    empty_panel,
     empty_picture,
     footnote,
     measured,
@@ -67,8 +68,8 @@ def invariance(
     """
     agreed = _agreement(found, agreement)
     words = invariance_caption(found, agreement)
-    levels = {test.level for test in found.values()}
-    note = words if caption else f"Dots: models; filled: p at most {_level(max(levels))} (dashed)."
+    level = max(test.level for test in found.values())
+    note = words if caption else f"Dots: models; filled: p at most {1 - level:.3g} (dashed)."
     columns = min(len(found), ACROSS)
     rows = ceil(len(found) / columns)
     ax = empty_picture(ax, theme, size=(WIDTH, MARGIN + PANEL * rows), lines="none", note=note)
@@ -132,19 +133,14 @@ def _below(test: InvarianceTest) -> NDArray[np.bool_]:
     return np.asarray(test.log_p_value <= log(1 - test.level))
 
 
-def _level(level: float) -> str:
-    return f"{1 - level:.3g}"
-
-
 def _panel(ax: Axes, nth: int, rows: int, columns: int, name: str, theme: Theme) -> Axes:
     across, high = points_across(ax)
     width, height = (1 - BETWEEN * (columns - 1)) / columns, 1 / rows
     row, column = divmod(nth, columns)
     head = (LINE * SMALL * theme.size + 8) / high
-    bottom = 1 - (row + 1) * height + (APART * height if row + 1 < rows else 0.0)
-    space = height - head - (APART * height if row + 1 < rows else 0.0)
-    panel = ax.inset_axes((column * (width + BETWEEN), bottom, width, max(space, 0.1 * height)))
-    clean(panel, theme, lines="y")
+    below = APART * height if row + 1 < rows else 0.0
+    left, bottom = column * (width + BETWEEN), 1 - (row + 1) * height + below
+    panel = empty_panel(ax, (left, bottom, width, max(height - head - below, 0.1 * height)), theme)
     size = SMALL * theme.size
     told = fit(name, theme, width=width * across, size=size, bold=True)
     panel.set_title(told, loc="left", pad=6, **written(theme, size=size, bold=True))
@@ -168,14 +164,9 @@ def _set_range(panel: Axes, agreed: Array, lowest: float, theme: Theme, *, left:
 
 def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> None:
     border = log(1 - test.level)
-    panel.axhline(border, color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
-    for below in (False, True):
-        chosen = _below(test) == below
-        if not chosen.any():
-            continue  # nothing, drawn outside of its panel, would take up room at the corner
-        look: Any = {"markersize": 0.4 * theme.size, "markeredgewidth": 0.9, "clip_on": False}
-        at, up = agreed[chosen], test.log_p_value[chosen]
-        draw_dots(panel, at, up, theme.indirect, theme, hollow=not below, **look)
+    panel.axhline(border, color=theme.muted, linewidth=0.9, linestyle=DASHED)
+    look: Any = {"markersize": 0.4 * theme.size, "markeredgewidth": 0.9}
+    draw_kinds(panel, agreed, test.log_p_value, _below(test), theme.indirect, theme, **look)
 
 
 def _root(values: Array) -> Array:

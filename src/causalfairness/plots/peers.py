@@ -17,11 +17,10 @@ from causalfairness.individuals.dossier_strips import Lane, Strip, strips_of
 from causalfairness.plots.canvas import (
     INCH,
     SMALL,
-    axes_or_new,
-    clean,
     draw_dots,
+    draw_line,
+    empty_picture,
     footnote,
-    footnote_height,
     heading,
     makes_room,
     points_across,
@@ -64,9 +63,8 @@ def dossier(
     words = dossier_caption(found)
     note = words if caption else _note(found)
     blocks, depth = _laid_out(strips)
-    more = footnote_height(note, theme, width=0.94 * WIDTH * INCH)
-    ax = axes_or_new(ax, width=WIDTH, height=depth + more + 0.75)
-    clean(ax, theme, lines="x")
+    size = (WIDTH, depth)
+    ax = empty_picture(ax, theme, size=size, lines="x", note=note, across=0.94, head=0.75)
     ax.grid(False)
     ax.set_xlim(0, 1)
     ax.set_ylim(depth, 0)
@@ -77,7 +75,8 @@ def dossier(
         _draw(ax, block, across, scale, theme)
     left = _name(ax, blocks, NAMES * across, scale * theme.size, theme)
     whole = across if makes_room(ax) else left + across
-    heading(ax, fit(_title(found), theme, width=across), theme)
+    title = f"{found.person} and the people they are compared with"
+    heading(ax, fit(title, theme, width=across), theme)
     footnote(ax, note, theme, width=whole, indent=left)
     remember(ax, title=f"Dossier of {found.person}", caption=words)
     return ax
@@ -160,11 +159,10 @@ def _draw(ax: Axes, block: _Block, across: float, scale: float, theme: Theme) ->
 def _draw_lane(ax: Axes, placed: _Placed, dot: float, theme: Theme) -> None:
     line = placed.floor + STEP / 2
     color = theme.rest if placed.part == "rest" else theme.color(placed.part)
-    ax.plot((0, 1), (line, line), color=theme.faint, linewidth=0.8, linestyle="-", zorder=1)
-    if placed.lane.center is not None:
-        at = placed.lane.center
+    draw_line(ax, (0, 1), (line, line), theme.faint, width=0.8, zorder=1)
+    if (at := placed.lane.center) is not None:
         ends = (line, placed.top + 0.3 * STEP)
-        ax.plot((at, at), ends, color=theme.ink, linewidth=1.1, linestyle=(0, (3, 2)), zorder=2)
+        draw_line(ax, (at, at), ends, theme.ink, width=1.1, dash=(0, (3, 2)))
     for declined in (True, False):
         marks = [mark for mark in placed.lane.marks if mark.declined is declined]
         across = [mark.across for mark in marks]
@@ -175,17 +173,13 @@ def _draw_lane(ax: Axes, placed: _Placed, dot: float, theme: Theme) -> None:
 def _name(ax: Axes, blocks: Sequence[_Block], width: float, size: float, theme: Theme) -> float:
     """Names of the groups to the left; returns how far they reach."""
     placed = [each for block in blocks for each in block.lanes]
-    labels = [fit(_called(each.lane), theme, width=width, size=size) for each in placed]
+    names = [
+        f"{lane.group} ({lane.missing} missing)" if lane.missing else lane.group
+        for lane in (each.lane for each in placed)
+    ]
+    labels = [fit(name, theme, width=width, size=size) for name in names]
     ax.set_yticks([each.floor for each in placed], labels, **written(theme, size=size))
     return max(width_of(label, theme, size=size) for label in labels) / SLACK
-
-
-def _called(lane: Lane) -> str:
-    return f"{lane.group} ({lane.missing} missing)" if lane.missing else lane.group
-
-
-def _title(found: Dossier) -> str:
-    return f"{found.person} and the people they are compared with"
 
 
 def _note(found: Dossier) -> str:

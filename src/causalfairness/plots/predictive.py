@@ -8,8 +8,8 @@ it is the sum of where these are known, and the drift of scores within bins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,18 +18,21 @@ from numpy.typing import NDArray
 from causalfairness.effects.table import decimals
 from causalfairness.parity import BinnedGap, PredictiveParity
 from causalfairness.plots.canvas import (
+    DASHED,
     SMALL,
-    clean,
     draw_dots,
+    draw_line,
+    empty_panel,
     empty_picture,
     footnote,
     measured,
     points_across,
     remember,
     set_scale,
+    write_beside,
 )
 from causalfairness.plots.captions import brief, percentage
-from causalfairness.plots.lettering import fit, width_of, written
+from causalfairness.plots.lettering import fit, width_of
 from causalfairness.plots.theme import LIGHT, Theme
 
 Array = NDArray[np.float64]
@@ -67,12 +70,13 @@ def predictive_parity(
     note = words if caption else _note(found, level)
     ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="none", note=note)
     width = points_across(ax)[0]
-    upper = ax.inset_axes((0, 1 - UPPER, 1, UPPER))
-    lower = ax.inset_axes((0, 0, 1, 1 - UPPER - BETWEEN))
-    _draw_outcomes(upper, found, level, theme)
+    upper = empty_panel(ax, (0, 1 - UPPER, 1, UPPER), theme)
+    lower = empty_panel(ax, (0, 0, 1, 1 - UPPER - BETWEEN), theme)
+    groups = {found.reference: theme.rest, found.comparison: theme.ink}
+    _draw_outcomes(upper, found, list(groups.values()), level, theme)
     _draw_gaps(lower, found, level, theme)
-    _key(upper, list(_groups(found, theme)), width, theme)
-    _key(lower, list(_terms(found, theme)), width, theme)
+    _key(upper, groups, width, theme)
+    _key(lower, {NAMES[gap.name]: _color(gap, theme) for gap in found.gaps}, width, theme)
     measured(ax, f"mean {found.what}, by {found.score}", theme, pad=14 + 1.3 * theme.size)
     footnote(ax, note, theme, width=width, below=2 * theme.size)
     remember(ax, title=f"Outcomes at equal {found.score}", caption=words)
@@ -106,23 +110,6 @@ def predictive_parity_caption(found: PredictiveParity, *, level: float = 0.95) -
         f"bins, with {percentage(level)} intervals: {', '.join(values)}. The gap's own interval "
         f"excludes zero in {apart} of {found.compared} bins, under the stated assumptions."
     )
-
-
-class _Entry(NamedTuple):
-    """What is one line of a panel called, and how is it drawn?"""
-
-    name: str
-    color: str
-
-
-def _groups(found: PredictiveParity, theme: Theme) -> Iterator[_Entry]:
-    yield _Entry(found.reference, theme.rest)
-    yield _Entry(found.comparison, theme.ink)
-
-
-def _terms(found: PredictiveParity, theme: Theme) -> Iterator[_Entry]:
-    for gap in found.gaps:
-        yield _Entry(NAMES[gap.name], _color(gap, theme))
 
 
 def _color(gap: BinnedGap, theme: Theme) -> str:
@@ -160,24 +147,24 @@ def _is_calibrated_scale(found: PredictiveParity) -> bool:
     return bool(low < np.nanmean(scores) < high)
 
 
-def _draw_outcomes(panel: Axes, found: PredictiveParity, level: float, theme: Theme) -> None:
-    clean(panel, theme, lines="y")
+def _draw_outcomes(
+    panel: Axes, found: PredictiveParity, colors: Sequence[str], level: float, theme: Theme
+) -> None:
     means, (low, high) = found.mean_outcomes(level)
     scores = found.mean_scores
     if _is_calibrated_scale(found):
         ends = (float(np.nanmin(scores)), float(np.nanmax(scores)))
-        panel.plot(ends, ends, color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)), marker="")
-    for group, entry in enumerate(_groups(found, theme)):
+        draw_line(panel, ends, ends, theme.muted, width=0.9, dash=DASHED)
+    for group, color in enumerate(colors):
         known = ~np.isnan(means[group])
         at, mean = scores[group, known], means[group, known]
-        panel.vlines(at, low[group, known], high[group, known], color=entry.color, linewidth=1.1)
-        panel.plot(at, mean, color=entry.color, linewidth=0.8, linestyle="-", marker="")
-        _dots(panel, at, mean, entry.color, theme, hollow=group == 0)
+        panel.vlines(at, low[group, known], high[group, known], color=color, linewidth=1.1)
+        draw_line(panel, at, mean, color, width=0.8)
+        _dots(panel, at, mean, color, theme, hollow=group == 0)
     _set_range(panel, scores, np.concatenate([low, high]), theme)
 
 
 def _draw_gaps(panel: Axes, found: PredictiveParity, level: float, theme: Theme) -> None:
-    clean(panel, theme, lines="y")
     panel.axhline(0.0, color=theme.muted, linewidth=1.0, linestyle="-")
     there = found.ppm.compared
     at = found.mean_scores[:, there].mean(axis=0)
@@ -186,7 +173,7 @@ def _draw_gaps(panel: Axes, found: PredictiveParity, level: float, theme: Theme)
         color, values = _color(gap, theme), gap.values[there]
         low, high = _ends(gap, level)
         if gap.name == "drift":
-            panel.plot(at, values, color=color, linewidth=1.2, linestyle=(0, (4, 3)), marker="")
+            draw_line(panel, at, values, color, width=1.2, dash=DASHED)
             reached.append(values)
             continue
         reached += [low, high]
@@ -195,7 +182,7 @@ def _draw_gaps(panel: Axes, found: PredictiveParity, level: float, theme: Theme)
             _dots(panel, at, values, color, theme, hollow=False)
         else:
             panel.fill_between(at, low, high, color=color, alpha=0.22, linewidth=0)
-            panel.plot(at, values, color=color, linewidth=1.6, linestyle="-", marker="")
+            draw_line(panel, at, values, color, width=1.6)
     _set_range(panel, found.mean_scores, np.concatenate(reached), theme)
 
 
@@ -209,25 +196,16 @@ def _set_range(panel: Axes, scores: Array, reached: Array, theme: Theme) -> None
     set_scale(panel, "y", reached[~np.isnan(reached)], "{:,g}".format, theme)
 
 
-def _key(panel: Axes, entries: Sequence[_Entry], width: float, theme: Theme) -> None:
+def _key(panel: Axes, colors: Mapping[str, str], width: float, theme: Theme) -> None:
     """What is what, in words of its color above the panel."""
-    size = SMALL * theme.size
-    between = 1.8 * size
-    names = [fit(entry.name, theme, width=width, size=size, bold=True) for entry in entries]
-    wide = sum(width_of(name, theme, size=size, bold=True) + between for name in names)
-    room = width if wide <= width + between else (width + between) / len(entries) - between
+    look: Any = {"size": SMALL * theme.size, "bold": True}
+    between = 1.8 * look["size"]
+    names = [fit(name, theme, width=width, **look) for name in colors]
+    wide = sum(width_of(name, theme, **look) + between for name in names)
+    room = width if wide <= width + between else (width + between) / len(colors) - between
     start = 0.0
-    for entry in entries:
-        name = fit(entry.name, theme, width=room, size=size, bold=True)
-        panel.annotate(
-            name,
-            (0, 1),
-            xycoords="axes fraction",
-            xytext=(start, 5),
-            textcoords="offset points",
-            ha="left",
-            va="bottom",
-            annotation_clip=False,
-            **written(theme, color=entry.color, size=size, bold=True),
-        )
-        start += width_of(name, theme, size=size, bold=True) + between
+    for told, color in colors.items():
+        name = fit(told, theme, width=room, **look)
+        place: Any = {"within": "axes fraction", "away": (start, 5), "sides": ("left", "bottom")}
+        write_beside(panel, name, (0, 1), theme, color=color, **place, **look)
+        start += width_of(name, theme, **look) + between

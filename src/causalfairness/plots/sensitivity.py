@@ -11,24 +11,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from causalfairness.errors import SensitivityError
 from causalfairness.plots.canvas import (
     LINE,
     SMALL,
     draw_dots,
+    draw_line,
     empty_picture,
     footnote,
+    leading_line,
     measured,
     name_across,
     patch_behind,
     points_across,
     remember,
     round_ticks,
+    write_beside,
     write_numbers,
 )
 from causalfairness.plots.captions import LISTED, brief, percentage
@@ -37,7 +41,9 @@ from causalfairness.plots.numbers import Unit, drawn
 from causalfairness.plots.theme import LIGHT, Theme
 from causalfairness.sensitivity import Benchmark, EffectSensitivity
 from causalfairness.sensitivity.stages import STORIES, StageName, equal_strength
+from causalfairness.sensitivity.strengths import Shares
 
+Array = NDArray[np.float64]
 WIDTH, HEIGHT = 5.6, 5.0  # inches
 LEAST, MOST = 0.05, 0.98  # how far the axes reach
 NAME = 0.4  # of the width of the picture, at most, for one name
@@ -79,7 +85,7 @@ def sensitivity(
     _set_range(ax, reach, theme)
     _draw_bounds(ax, found, stage, reach, unit, theme)
     _draw_margins(ax, found, stage, reach, theme)
-    _mark(ax, [_Mark.of(each, stage) for each in benchmarks], theme)
+    _mark(ax, [(each.confounder, each.shares(stage)) for each in benchmarks], theme)
     across = points_across(ax)[0]
     measured(ax, "share of the weights, group share", theme)
     name_across(ax, fit("share of the residual, outcome share", theme, width=across), theme)
@@ -175,7 +181,7 @@ def _set_range(ax: Axes, reach: float, theme: Theme) -> None:
     ax.set_ylim(0, reach)
     for which in ("x", "y"):
         write_numbers(ax, which, round_ticks(0.0, reach), lambda tick: f"{100 * tick:g}%", theme)
-    ax.plot((0, reach), (0, reach), color=theme.faint, linewidth=1.0, linestyle="-", zorder=1.2)
+    draw_line(ax, (0, reach), (0, reach), theme.faint, width=1.0, zorder=1.2)
 
 
 def _draw_bounds(
@@ -193,7 +199,8 @@ def _draw_bounds(
         at = equal_strength(bound / found.scale(stage))
         covered = any(abs(at - dot) < APART * reach for dot in dots)
         if 0 < at < (1 - APART) * reach and not covered:
-            _line(ax, bound / found.scale(stage), reach, color=theme.muted, width=0.8, dash="-")
+            group, outcome = _along(bound / found.scale(stage), reach)
+            draw_line(ax, outcome, group, theme.muted, width=0.8)
             number = drawn(unit.tick(bound).rstrip("%"))
             box = patch_behind(theme)
             ax.text(at, at, number, ha="center", va="center", bbox=box, zorder=2.2, **style)
@@ -209,64 +216,38 @@ def _draw_margins(
     )
     for distance, share, dash in lines:
         if 0 < share < reach:
-            _line(ax, distance / found.scale(stage), reach, color=color, width=2.0, dash=dash)
+            group, outcome = _along(distance / found.scale(stage), reach)
+            draw_line(ax, outcome, group, color, width=2.0, dash=dash)
             look: Any = {"markersize": MARK * theme.size, "markeredgecolor": theme.background}
             draw_dots(ax, [share], [share], color, theme, zorder=4, **look)
 
 
-def _line(
-    ax: Axes, strength: float, reach: float, *, color: str, width: float, dash: object
-) -> None:
+def _along(strength: float, reach: float) -> tuple[Array, Array]:
     """All shares of one strength: R_y² = strength² (1 - R_a²) / R_a²."""
     least = strength**2 / (reach + strength**2)  # of the weights, where the outcome's is all shown
     group = np.geomspace(least, reach, 200)
-    outcome = strength**2 * (1 - group) / group
-    ax.plot(outcome, group, color=color, linewidth=width, linestyle=dash, zorder=2)
+    return group, strength**2 * (1 - group) / group
 
 
-class _Mark(NamedTuple):
-    """Where is a confounder, and what is it called?"""
-
-    name: str
-    outcome: float
-    group: float
-
-    @classmethod
-    def of(cls, each: Benchmark, stage: StageName | None) -> _Mark:
-        return cls(each.confounder, *each.shares(stage))
-
-
-def _mark(ax: Axes, marks: Sequence[_Mark], theme: Theme) -> None:
+def _mark(ax: Axes, seen: Sequence[tuple[str, Shares]], theme: Theme) -> None:
     """Crosses with names beside them; names that would cover each other stand higher."""
     width, height = points_across(ax)
     reach, taken = ax.get_ylim()[1], -math.inf
-    for mark in sorted(marks, key=lambda each: each.group):
-        ax.plot(
-            [mark.outcome],
-            [mark.group],
-            linestyle="",
-            marker="x",
-            markersize=MARK * theme.size,
-            markeredgewidth=1.8,
-            color=theme.ink,
-            zorder=5,
-            clip_on=False,
-        )
-        own = mark.group / reach * height
-        at = max(own, taken + LINE * theme.size)
-        taken = at
-        left = mark.outcome > 0.6 * reach
-        lead: Any = {"arrowstyle": "-", "color": theme.muted, "linewidth": 0.7, "shrinkB": 4}
-        ax.annotate(
-            fit(mark.name, theme, width=NAME * width),
-            (mark.outcome, mark.group),
-            xytext=(-theme.size if left else theme.size, at - own),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
-            arrowprops=lead if at - own > LINE * theme.size else None,
+    cross: Any = {"marker": "x", "markersize": MARK * theme.size, "markeredgewidth": 1.8}
+    for name, at in sorted(seen, key=lambda each: each[1].group):
+        draw_dots(ax, [at.outcome], [at.group], theme.ink, theme, zorder=5, clip_on=False, **cross)
+        own = at.group / reach * height
+        taken = max(own, taken + LINE * theme.size)
+        left = at.outcome > 0.6 * reach
+        far = taken - own > LINE * theme.size
+        write_beside(
+            ax,
+            fit(name, theme, width=NAME * width),
+            (at.outcome, at.group),
+            theme,
+            away=(-theme.size if left else theme.size, taken - own),
+            sides=("right" if left else "left", "center"),
+            arrowprops=leading_line(theme) if far else None,
             bbox=patch_behind(theme),
-            annotation_clip=False,
             zorder=4.5,
-            **written(theme),
         )

@@ -13,12 +13,14 @@ from matplotlib.axes import Axes
 from causalfairness.individuals import CounterfactualFairness, GroupShift
 from causalfairness.plots.canvas import (
     SMALL,
+    draw_line,
     empty_picture,
     footnote,
     heading,
     points_across,
     remember,
     round_ticks,
+    write_beside,
 )
 from causalfairness.plots.captions import brief, percentage
 from causalfairness.plots.lettering import fit, written
@@ -56,8 +58,8 @@ def two_worlds(
     note = words if caption else _note(of_group, found.told)
     ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="x", note=note, across=0.9)
     ax.fill_between(spread.at, spread.fact, color=theme.direct, alpha=0.28, linewidth=0)
-    ax.plot(spread.at, spread.fact, color=theme.direct, linewidth=1.6)
-    ax.plot(spread.at, spread.otherwise, color=theme.indirect, linewidth=1.6, linestyle=(0, (5, 2)))
+    draw_line(ax, spread.at, spread.fact, theme.direct, width=1.6)
+    draw_line(ax, spread.at, spread.otherwise, theme.indirect, width=1.6, dash=(0, (5, 2)))
     highest = float(max(spread.fact.max(), spread.otherwise.max()))
     ax.set_xlim(float(spread.at[0]), float(spread.at[-1]))
     ax.set_ylim(0, ROOM * highest)
@@ -101,16 +103,10 @@ def _mark(ax: Axes, found: GroupShift, top: float, theme: Theme) -> None:
         (found.fact, "in fact", theme.direct, 1 if gap >= 0 else -1),
         (found.otherwise, "otherwise", theme.indirect, -1 if gap >= 0 else 1),
     ):
-        ax.plot((mean, mean), (0, top), color=color, linewidth=1.1, linestyle=(0, (1, 2)))
-        ax.annotate(
-            word,
-            (mean, top),
-            xytext=(4 * side, -2),
-            textcoords="offset points",
-            ha="left" if side > 0 else "right",
-            va="top",
-            **written(theme, color=color, size=SMALL * theme.size, bold=True),
-        )
+        draw_line(ax, (mean, mean), (0, top), color, width=1.1, dash=(0, (1, 2)))
+        look: Any = {"color": color, "size": SMALL * theme.size, "bold": True}
+        sides = ("left" if side > 0 else "right", "top")
+        write_beside(ax, word, (mean, top), theme, away=(4 * side, -2), sides=sides, **look)
 
 
 def _note(found: GroupShift, told: tuple[str, ...]) -> str:
