@@ -9,13 +9,7 @@ matplotlib, `pip install "causalfairness[plots]"`.
 from causalfairness.errors import extra
 
 with extra("plots", "pictures are drawn with"):
-    from causalfairness.plots.bars import side_by_side
-    from causalfairness.plots.captions import (
-        forest_caption,
-        necessity_caption,
-        side_by_side_caption,
-        waterfall_caption,
-    )
+    from causalfairness.plots.bars import side_by_side, side_by_side_caption
     from causalfairness.plots.frontier import frontier, frontier_caption
     from causalfairness.plots.group_calibration import calibration, calibration_caption
     from causalfairness.plots.group_rates import rates, rates_caption
@@ -25,14 +19,14 @@ with extra("plots", "pictures are drawn with"):
         imaging_audit,
         imaging_audit_caption,
     )
-    from causalfairness.plots.intervals import forest
+    from causalfairness.plots.intervals import forest, forest_caption
     from causalfairness.plots.invariance import invariance, invariance_caption
-    from causalfairness.plots.necessity import necessity
+    from causalfairness.plots.necessity import necessity, necessity_caption
     from causalfairness.plots.peers import dossier, dossier_caption
     from causalfairness.plots.predictive import predictive_parity, predictive_parity_caption
     from causalfairness.plots.saving import save, to_svg
     from causalfairness.plots.sensitivity import sensitivity, sensitivity_caption
-    from causalfairness.plots.steps import waterfall
+    from causalfairness.plots.steps import waterfall, waterfall_caption
     from causalfairness.plots.theme import DARK, LIGHT, Theme
     from causalfairness.plots.worlds import two_worlds, two_worlds_caption
 

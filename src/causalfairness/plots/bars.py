@@ -7,6 +7,7 @@ part keeps the color of its path; decompositions differ in how their bars are fi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -26,15 +27,29 @@ from causalfairness.plots.canvas import (
     remember,
     round_ticks,
     thin_line,
+    write_beside,
     write_numbers,
 )
-from causalfairness.plots.captions import parts_of, percentage, side_by_side_caption, unit_of
-from causalfairness.plots.lettering import fit, width_of, written
+from causalfairness.plots.captions import (
+    assuming,
+    brief,
+    enumerated,
+    percentage,
+    with_interval,
+)
+from causalfairness.plots.lettering import fit, width_of
 from causalfairness.plots.numbers import Unit, drawn
-from causalfairness.plots.parts import Series, series_of
+from causalfairness.plots.steps import (
+    name_columns,
+    paths_of,
+    remainder_of,
+    room_for_numbers,
+    unit_of,
+)
 from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches
+MOST = 6  # fillings that can be told apart
 BAND = 0.8  # of the distance between parts
 ROOM = 18.0  # points above and below for the numbers
 FILLINGS = ((1.0, ""), (0.35, ""), (0.0, ""), (0.0, "////"), (0.35, "...."), (0.0, "xxxx"))
@@ -65,24 +80,23 @@ def side_by_side(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['sequential', 'symmetric']
     """
-    series = series_of(found)
+    series = _series_of(found)
     unit = unit_of([each.found for each in series], percent)
     words = side_by_side_caption(found, level=level, percent=unit.percent)
     note = words if caption else f"Thin lines: {percentage(level)} intervals, each of one bar."
     below = words if caption else ""
     ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=below)
-    parts = parts_of(series)
-    _set_range(ax, series, parts, level, unit, theme)
-    numbers = _fits(ax, series, parts, unit, theme)
+    parts = _parts_of(series)
+    _set_range(ax, series, len(parts), level, unit, theme)
+    slot = BAND / len(series)
+    numbers = _widest(series, unit, theme) <= slot * points_across(ax)[0] / len(parts)
     for nth, each in enumerate(series):
-        for at, part in enumerate(parts):
-            effect = each.part(part)
-            if effect is not None:
-                place = at + _offset(nth, len(series))
-                _draw(ax, place, effect, FILLINGS[nth], BAND / len(series), level, theme)
-                if numbers:
-                    _label(ax, place, effect, level, unit, theme)
-    _name(ax, parts, theme)
+        for part, effect in each.parts.items():
+            place = parts.index(part) - BAND / 2 + (nth + 0.5) * slot
+            _draw(ax, place, effect, FILLINGS[nth], slot, level, theme)
+            if numbers:
+                _label(ax, place, effect, level, unit, theme)
+    name_columns(ax, [part.replace("_", " ") for part in parts], theme)
     lift = _legend(ax, series, theme)
     measured(ax, _changes(series, unit), theme, pad=lift)
     footnote(ax, note, theme, width=points_across(ax)[0])
@@ -90,11 +104,89 @@ def side_by_side(
     return ax
 
 
-def _offset(nth: int, count: int) -> float:
-    return BAND * ((nth + 0.5) / count - 0.5)
+def side_by_side_caption(
+    found: Sequence[Decomposition] | Mapping[str, Decomposition],
+    *,
+    level: float = 0.95,
+    percent: bool | None = None,
+) -> str:
+    """Which sentence do decompositions side by side support?
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.binary()
+    >>> found = cf.decompose_disparity(world.draw(4_000, seed=1), world.model)
+    >>> print(side_by_side_caption({"once": found, "again": found}))
+    Total: once ... (... to ...) and again ... (... to ...), in percentage points. Direct: ...
+    """
+    series = _series_of(found)
+    unit = unit_of([each.found for each in series], percent)
+    points = ", in percentage points" if unit.percent else ""
+    sentences = []
+    for part in _parts_of(series):
+        values = [
+            f"{brief(each.name)} {with_interval(effect, effect.interval(level), unit)}"
+            for each in series
+            if (effect := each.parts.get(part))
+        ]
+        sentences.append(f"{part.replace('_', ' ').capitalize()}: {enumerated(values)}{points}.")
+        points = ""
+    caution = (
+        f"Each interval ({percentage(level)}) is that of one bar: whether two bars differ is a "
+        "question about their difference."
+    )
+    under = assuming(text for each in series for text in each.found.diagnostics.assumptions)
+    return " ".join([*sentences, caution, under[0].upper() + under[1:]])
 
 
-def _changes(series: Sequence[Series], unit: Unit) -> str:
+@dataclass(frozen=True)
+class _Series:
+    """A decomposition and the name it is drawn under."""
+
+    name: str
+    found: Decomposition
+
+    @property
+    def parts(self) -> dict[str, Effect]:
+        """The gap, the three paths, and what they leave over where there is such a thing."""
+        rest = remainder_of(self.found)
+        found = [self.found.total, *paths_of(self.found), *([] if rest is None else [rest])]
+        return {part.name: part for part in found}
+
+
+def _series_of(found: Sequence[Decomposition] | Mapping[str, Decomposition]) -> list[_Series]:
+    """What is drawn; without names, each is called by what sets it apart."""
+    if not 1 <= len(found) <= MOST:
+        raise ValueError(
+            f"between 1 and {MOST} decompositions can be drawn side by side, found {len(found)}; "
+            "for more, draw a forest of their effects"
+        )
+    if isinstance(found, Mapping):
+        return [_Series(name, each) for name, each in found.items()]
+    return [_Series(name, each) for name, each in zip(_told_apart(found), found, strict=True)]
+
+
+def _told_apart(found: Sequence[Decomposition]) -> list[str]:
+    traits = [
+        (
+            each.what,
+            f"{each.comparison} against {each.reference}",
+            each.diagnostics.estimator.partition("(")[0],
+            each.convention,
+        )
+        for each in found
+    ]
+    columns = [column for column in zip(*traits, strict=True) if len(set(column)) > 1]
+    if not columns:
+        return [found[0].what] if len(found) == 1 else [f"{at + 1}" for at in range(len(found))]
+    return [", ".join(row) for row in zip(*columns, strict=True)]
+
+
+def _parts_of(series: Sequence[_Series]) -> list[str]:
+    """Remainders last, and only where there is one."""
+    return list(dict.fromkeys(name for each in series for name in each.parts))
+
+
+def _changes(series: Sequence[_Series], unit: Unit) -> str:
     found = series[0].found
     same = {(each.found.reference, each.found.comparison) for each in series}
     points = ", percentage points" if unit.percent else ""
@@ -103,16 +195,15 @@ def _changes(series: Sequence[Series], unit: Unit) -> str:
 
 
 def _set_range(
-    ax: Axes, series: Sequence[Series], parts: list[str], level: float, unit: Unit, theme: Theme
+    ax: Axes, series: Sequence[_Series], parts: int, level: float, unit: Unit, theme: Theme
 ) -> None:
-    shown = [effect for each in series for part in parts if (effect := each.part(part))]
+    shown = [effect for each in series for effect in each.parts.values()]
     ends = [0.0, *(end for effect in shown for end in effect.interval(level))]
     low, high = min(ends), max(ends)
-    span = (high - low) or 1.0
-    room = ROOM * span / max(points_across(ax)[1] - 2 * ROOM, ROOM)
+    room = room_for_numbers(ax, low, high, ROOM)
     below = low - room if low < 0 else low - 0.2 * room
     ax.set_ylim(below, high + room)
-    ax.set_xlim(-0.5, len(parts) - 0.5)
+    ax.set_xlim(-0.5, parts - 0.5)
     ax.axhline(0.0, color=theme.muted, linewidth=1.0, linestyle="-")
     write_numbers(ax, "y", round_ticks(below, high + room), unit.step, theme)
 
@@ -128,8 +219,7 @@ def _draw(
 ) -> None:
     color = theme.muted if effect.name == "total" else theme.color(effect.name)
     ax.bar(place, effect.value, width=0.86 * width, **_filled(color, filling, theme))
-    ends = effect.interval(level)
-    thin_line(ax, place, ends, theme)
+    thin_line(ax, place, effect.interval(level), theme)
 
 
 def _filled(color: str, filling: tuple[float, str], theme: Theme) -> dict[str, Any]:
@@ -141,36 +231,28 @@ def _filled(color: str, filling: tuple[float, str], theme: Theme) -> dict[str, A
     return {"facecolor": tint, "edgecolor": color, "hatch": hatch or None, "linewidth": 1.2}
 
 
-def _fits(ax: Axes, series: Sequence[Series], parts: list[str], unit: Unit, theme: Theme) -> bool:
-    slot = points_across(ax)[0] / len(parts) * BAND / len(series)
-    shown = [effect for each in series for part in parts if (effect := each.part(part))]
-    size = SMALL * theme.size
-    widest = max(width_of(unit.change(each.value), theme, size=size) for each in shown)
-    return widest * 1.08 <= slot
+def _widest(series: Sequence[_Series], unit: Unit, theme: Theme) -> float:
+    """The points that the longest number takes."""
+    shown = [unit.change(part.value) for each in series for part in each.parts.values()]
+    return 1.08 * max(width_of(number, theme, size=SMALL * theme.size) for number in shown)
 
 
 def _label(ax: Axes, place: float, effect: Effect, level: float, unit: Unit, theme: Theme) -> None:
     low, high = effect.interval(level)
     above = effect.value >= 0
-    ax.annotate(
+    write_beside(
+        ax,
         drawn(unit.change(effect.value)),
         (place, max(0.0, high) if above else min(0.0, low)),
-        xytext=(0, 4 if above else -4),
-        textcoords="offset points",
-        ha="center",
-        va="bottom" if above else "top",
+        theme,
+        away=(0, 4 if above else -4),
+        sides=("center", "bottom" if above else "top"),
         bbox=patch_behind(theme),
-        **written(theme, size=SMALL * theme.size),
+        size=SMALL * theme.size,
     )
 
 
-def _name(ax: Axes, parts: list[str], theme: Theme) -> None:
-    width = 0.96 * points_across(ax)[0] / len(parts)
-    names = [fit(part.replace("_", " "), theme, width=width, lines=2) for part in parts]
-    ax.set_xticks(range(len(parts)), names, **written(theme))
-
-
-def _legend(ax: Axes, series: Sequence[Series], theme: Theme) -> float:
+def _legend(ax: Axes, series: Sequence[_Series], theme: Theme) -> float:
     """Which filling is which? Returns the points it takes above the axes."""
     if len(series) == 1:
         return 8.0

@@ -21,20 +21,23 @@ from causalfairness.inference import Bounds
 from causalfairness.parity import GroupMetrics
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.plots.canvas import (
+    DASHED,
     LINE,
     SMALL,
-    clean,
-    draw_dots,
+    draw_kinds,
+    draw_line,
+    empty_panel,
     empty_picture,
     footnote,
     measured,
     points_across,
     remember,
     round_ticks,
+    write_beside,
     write_numbers,
 )
 from causalfairness.plots.captions import brief, percentage
-from causalfairness.plots.groups import partitions_by
+from causalfairness.plots.group_rates import partitions_by
 from causalfairness.plots.lettering import fit, written
 from causalfairness.plots.theme import LIGHT, Theme
 
@@ -79,7 +82,9 @@ def calibration(
     ax = empty_picture(ax, theme, size=(WIDTH, height), lines="none", note=note)
     for panel, curve in zip(_panels(ax, curves, columns, theme), curves, strict=True):
         if curve is not curves[0]:
-            _draw_reference(panel, curves[0], theme)
+            first, known = curves[0], curves[0].known
+            across, up = first.score[known], first.observed[known]
+            draw_line(panel, across, up, theme.rest, width=1.2)
         _draw(panel, curve, metrics.smallest, theme)
     what = f"share of {metrics.about['base_rate']}, by mean {metrics.about['mean_score']}"
     measured(ax, what, theme)
@@ -216,8 +221,7 @@ def _panels(ax: Axes, curves: Sequence[_Curve], columns: int, theme: Theme) -> l
     for nth, (curve, name) in enumerate(zip(curves, names, strict=True)):
         row, column = divmod(nth, columns)
         left, bottom = column * (width + BETWEEN), 1 - (row + 1) * height
-        panel = ax.inset_axes((left, bottom, width, height * (1 - head)))
-        clean(panel, theme, lines="y")
+        panel = empty_panel(ax, (left, bottom, width, height * (1 - head)), theme)
         _name(panel, name, curve.people, theme)
         _set_range(panel, curves, theme, left=column == 0, bottom=nth + columns >= len(curves))
         panels.append(panel)
@@ -227,29 +231,9 @@ def _panels(ax: Axes, curves: Sequence[_Curve], columns: int, theme: Theme) -> l
 def _name(panel: Axes, name: str, people: int, theme: Theme) -> None:
     size = SMALL * theme.size
     panel.set_title(name, loc="left", pad=6 + LINE * size, **written(theme, size=size, bold=True))
-    panel.annotate(
-        f"{people:,} people",
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 6),
-        textcoords="offset points",
-        ha="left",
-        va="bottom",
-        annotation_clip=False,
-        **written(theme, color=theme.muted, size=size),
-    )
-
-
-def _draw_reference(panel: Axes, reference: _Curve, theme: Theme) -> None:
-    known = reference.known
-    panel.plot(
-        reference.score[known],
-        reference.observed[known],
-        color=theme.rest,
-        linewidth=1.2,
-        linestyle="-",
-        marker="",
-    )
+    look: Any = {"within": "axes fraction", "color": theme.muted, "size": size}
+    away, sides = (0, 6), ("left", "bottom")
+    write_beside(panel, f"{people:,} people", (0, 1), theme, away=away, sides=sides, **look)
 
 
 def _set_range(
@@ -260,9 +244,7 @@ def _set_range(
     low, high = float(scores.min()), float(scores.max())
     if curves[0].is_chance:
         low, high = 0.0, 1.0
-        panel.plot(
-            (0, 1), (0, 1), color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)), marker=""
-        )
+        draw_line(panel, (0, 1), (0, 1), theme.muted, width=0.9, dash=DASHED)
     room = 0.06 * ((high - low) or 1.0)
     panel.set_xlim(low - room, high + room)
     panel.set_ylim(-0.04, 1.04)
@@ -277,9 +259,5 @@ def _draw(panel: Axes, curve: _Curve, smallest: int, theme: Theme) -> None:
     score, observed = curve.score[known], curve.observed[known]
     low, high = curve.interval.low[known], curve.interval.high[known]
     panel.vlines(score, low, high, color=theme.ink, linewidth=1.1)
-    for few in (True, False):
-        chosen = (curve.effective[known] < smallest) == few
-        if not chosen.any():
-            continue  # nothing, drawn outside of its panel, would take up room at the corner
-        look: Any = {"markersize": 0.5 * theme.size, "clip_on": False}
-        draw_dots(panel, score[chosen], observed[chosen], theme.ink, theme, hollow=few, **look)
+    many = curve.effective[known] >= smallest
+    draw_kinds(panel, score, observed, many, theme.ink, theme, markersize=0.5 * theme.size)

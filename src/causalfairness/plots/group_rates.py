@@ -7,50 +7,55 @@ shaded side of the dashed line is below four fifths of the highest rate: a scree
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isinf, isnan
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
+from causalfairness.inference import Interval
 from causalfairness.parity import GroupMetrics
-from causalfairness.parity.metrics.records import NOBODY
+from causalfairness.parity.metrics.partitions import Partition
+from causalfairness.parity.metrics.records import FOUR_FIFTHS, NOBODY, is_below
+from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.words import CALLED, SCREEN
 from causalfairness.plots.canvas import (
+    DASHED,
     INCH,
     LINE,
     SMALL,
     draw_dots,
+    draw_line,
     empty_picture,
     footnote,
     makes_room,
     points_across,
     remember,
     round_ticks,
+    write_beside,
     write_numbers,
 )
 from causalfairness.plots.captions import brief, percentage
-from causalfairness.plots.groups import (
-    Division,
-    GroupRow,
-    divisions_of,
-    interval_text,
-    unit_of_divisions,
-    value_of,
+from causalfairness.plots.intervals import (
+    HALF,
+    NAMES,
+    ROW,
+    SMALLEST,
+    WIDTH,
+    Line,
+    lines_of,
+    name_lines,
 )
-from causalfairness.plots.lettering import ELLIPSIS, SLACK, fit, width_of, written
+from causalfairness.plots.lettering import ELLIPSIS, fit, width_of, written
 from causalfairness.plots.numbers import Unit, drawn
-from causalfairness.plots.parts import Line, lines_of
 from causalfairness.plots.theme import LIGHT, Theme
 
-Lines = Sequence[Line[GroupRow]]
-WIDTH = 6.4  # inches
-ROW, MARGIN = 0.3, 1.0  # inches
-NAMES = 0.4  # of the width of the picture, at most, for the names
-SMALLEST = 4.0  # points
+MARGIN = 1.0  # inches
 ABOVE = 1.1  # rows above the first one, for headings of columns
 TIGHT = 0.82  # of the size of text, for names on two lines
-HALF = 0.36  # of the size of text: half the height of a digit
 ABSENT = "\N{EN DASH}"
 LISTED = 4  # groups named one by one in a caption; of more, the lowest and the highest
 
@@ -77,7 +82,7 @@ def rates(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['blue', 'green']
     """
-    shown = divisions_of(metrics, metric, by)
+    shown = _divisions_of(metrics, metric, by)
     lines = _lines(shown)
     last = lines[-1].at
     words = rates_caption(metrics, metric=metric, by=by)
@@ -86,14 +91,15 @@ def rates(
     ax = empty_picture(ax, theme, size=(WIDTH, height), lines="x", note=note, across=0.94)
     across, high = points_across(ax)
     size = max(SMALLEST, min(theme.size, high / (last + ABOVE + 1) / LINE))
-    unit = unit_of_divisions(shown)
+    unit = _unit(shown)
     _set_range(ax, shown, last, unit, theme)
     _shade(ax, shown, lines, theme)
     for line in lines:
         if line.row is not None:
             _draw(ax, line.at, line.row, size, theme)
     right = _write(ax, lines, unit, metrics.level, size, theme)
-    left = _name(ax, lines, size, NAMES * across, theme)
+    names = [_fitted(ax, line, size, NAMES * across, theme) for line in lines]
+    left = name_lines(ax, lines, names, theme)
     whole = across if makes_room(ax) else left + across + right
     _head(ax, f"{CALLED[metric]}: {metrics.about[metric]}", theme, width=whole, indent=left)
     footnote(ax, note, theme, width=whole, indent=left)
@@ -114,8 +120,8 @@ def rates_caption(
     (... to ...). 1 of 2 groups is below four fifths of the highest rate, that of green (...). Four
     fifths is a screen: it says where to look, and is no verdict.
     """
-    shown = divisions_of(metrics, metric, by)
-    unit = unit_of_divisions(shown)
+    shown = _divisions_of(metrics, metric, by)
+    unit = _unit(shown)
     sentences = []
     for each in shown:
         what = f"{CALLED[metric].capitalize()} ({brief(metrics.about[metric])})"
@@ -134,24 +140,119 @@ def rates_caption(
     return " ".join([*sentences, *([SCREEN] if shown[0].line is not None else [])])
 
 
-def _values(each: Division, unit: Unit) -> str:
+@dataclass(frozen=True)
+class _Row:
+    """What is drawn of one group; a value of None is that of nobody."""
+
+    name: str
+    value: float | None
+    interval: Interval
+    people: int
+    is_small: bool
+
+    @property
+    def has_interval(self) -> bool:
+        return not isnan(self.interval.low)
+
+
+@dataclass(frozen=True)
+class _Division:
+    """What is drawn of one way to divide people; `line` is four fifths of the highest rate."""
+
+    attribute: str
+    rows: tuple[_Row, ...]
+    line: float | None
+    is_rate: bool
+
+    @property
+    def known(self) -> list[_Row]:
+        return [row for row in self.rows if row.value is not None]
+
+    @property
+    def below(self) -> list[_Row]:
+        if self.line is None:
+            return []
+        highest = max(map(_value, self.known))
+        return [row for row in self.known if is_below(_value(row) / highest)]
+
+    @property
+    def ends(self) -> list[float]:
+        """Of all values and intervals, without those that have no end."""
+        found = [end for row in self.known for end in (_value(row), *row.interval)]
+        return [end for end in found if np.isfinite(end)]
+
+
+def _divisions_of(metrics: GroupMetrics, metric: str, by: str | None) -> list[_Division]:
+    there = metrics.partitions[0].measures
+    if metric not in there:
+        why = metrics.absent.get(metric, f"there are {', '.join(there)}")
+        raise ValueError(f"there is no {metric!r} to draw: {why}")
+    return [_division(part, metrics, metric) for part in partitions_by(metrics, by)]
+
+
+def partitions_by(metrics: GroupMetrics, by: str | None) -> list[Partition]:
+    """By which attributes are people divided? By the one that is named, or by all."""
+    found = [part for part in metrics.partitions if by is None or part.attribute == by]
+    if not found:
+        names = ", ".join(repr(part.attribute) for part in metrics.partitions)
+        raise ValueError(f"people are not divided by {by!r}; there are {names}")
+    return found
+
+
+def _division(part: Partition, metrics: GroupMetrics, metric: str) -> _Division:
+    measure = part.measures[metric]
+    low, high = measure.interval(metrics.level)
+    rows = tuple(
+        _Row(
+            name,
+            None if np.isnan(measure.value[at]) else float(measure.value[at]),
+            Interval(float(low[at]), float(high[at])),
+            int(measure.people[at]),
+            bool(measure.total[at] < metrics.smallest),
+        )
+        for at, name in enumerate(part.names)
+    )
+    top = max((row.value for row in rows if row.value is not None), default=0.0)
+    line = FOUR_FIFTHS * top if metric == "selection_rate" and top > 0 else None
+    return _Division(part.attribute, rows, line, isinstance(measure, Shares))
+
+
+def _value(row: _Row) -> float:
+    assert row.value is not None
+    return row.value
+
+
+def _unit(shown: list[_Division]) -> Unit:
+    """Rates are written in percent."""
+    values = [_value(row) for each in shown for row in each.known]
+    return Unit.of(values, percent=shown[0].is_rate)
+
+
+def _interval(row: _Row, unit: Unit) -> str:
+    low, high = row.interval
+    if not row.has_interval:
+        return ""
+    return "unbounded" if isinf(high) else f"{unit.level(low)} to {unit.level(high)}"
+
+
+def _values(each: _Division, unit: Unit) -> str:
     known = each.known
     if not known:
         return NOBODY
-    ends = [min(known, key=value_of), max(known, key=value_of)]
+    ends = [min(known, key=_value), max(known, key=_value)]
     listed = [_valued(row, unit) for row in (known if len(known) <= LISTED else ends)]
     if len(known) > LISTED:
         return f"of {len(known)} groups lowest {listed[0]}, highest {listed[1]}"
     return " and ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
 
 
-def _valued(row: GroupRow, unit: Unit) -> str:
-    ends = interval_text(row, unit)
-    return f"{brief(row.name)} {unit.level(value_of(row))}{f' ({ends})' if ends else ''}"
+def _valued(row: _Row, unit: Unit) -> str:
+    ends = _interval(row, unit)
+    return f"{brief(row.name)} {unit.level(_value(row))}{f' ({ends})' if ends else ''}"
 
 
-def _below(each: Division) -> str:
-    top = max(each.known, key=value_of)
+def _below(each: _Division) -> str:
+    top = max(each.known, key=_value)
     verb = "is" if len(each.below) == 1 else "are"
     return (
         f"{len(each.below)} of {len(each.known)} groups {verb} below four fifths of the highest "
@@ -159,7 +260,7 @@ def _below(each: Division) -> str:
     )
 
 
-def _lines(shown: Sequence[Division]) -> list[Line[GroupRow]]:
+def _lines(shown: Sequence[_Division]) -> list[Line[_Row]]:
     """Groups in order; where people are divided in several ways, under their attribute."""
     return lines_of(
         (each.attribute if len(shown) > 1 else "", [(row.name, row) for row in each.rows])
@@ -167,7 +268,7 @@ def _lines(shown: Sequence[Division]) -> list[Line[GroupRow]]:
     )
 
 
-def _note(metrics: GroupMetrics, shown: Sequence[Division]) -> str:
+def _note(metrics: GroupMetrics, shown: Sequence[_Division]) -> str:
     parts = []
     if any(row.has_interval for each in shown for row in each.rows):
         parts.append(f"lines: {percentage(metrics.level)} intervals")
@@ -179,7 +280,7 @@ def _note(metrics: GroupMetrics, shown: Sequence[Division]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _set_range(ax: Axes, shown: Sequence[Division], last: float, unit: Unit, theme: Theme) -> None:
+def _set_range(ax: Axes, shown: Sequence[_Division], last: float, unit: Unit, theme: Theme) -> None:
     ends = [end for each in shown for end in each.ends] or [0.0]
     low, high = 0.0 if shown[0].is_rate else min(ends), max(ends)
     room = 0.03 * ((high - low) or 1.0)
@@ -189,7 +290,7 @@ def _set_range(ax: Axes, shown: Sequence[Division], last: float, unit: Unit, the
     write_numbers(ax, "x", round_ticks(start, high + room), unit.tick, theme)
 
 
-def _shade(ax: Axes, shown: Sequence[Division], lines: Lines, theme: Theme) -> None:
+def _shade(ax: Axes, shown: Sequence[_Division], lines: Sequence[Line[_Row]], theme: Theme) -> None:
     """Below four fifths of the highest rate, for each way of dividing people by itself."""
     start = ax.get_xlim()[0]
     place = {id(line.row): line.at for line in lines if line.row is not None}
@@ -197,38 +298,26 @@ def _shade(ax: Axes, shown: Sequence[Division], lines: Lines, theme: Theme) -> N
         if each.line is None:
             continue
         top, bottom = place[id(each.rows[0])] - 0.5, place[id(each.rows[-1])] + 0.5
-        ax.add_patch(
-            Rectangle(
-                (start, top),
-                each.line - start,
-                bottom - top,
-                facecolor=theme.faint,
-                alpha=0.55,
-                linewidth=0,
-            )
-        )
-        ax.plot(
-            (each.line, each.line),
-            (top, bottom),
-            color=theme.muted,
-            linewidth=1.1,
-            linestyle=(0, (4, 3)),
-            marker="",
-        )
+        size = each.line - start, bottom - top
+        look: Any = {"facecolor": theme.faint, "alpha": 0.55, "linewidth": 0}
+        ax.add_patch(Rectangle((start, top), *size, **look))
+        border = (each.line, each.line)
+        draw_line(ax, border, (top, bottom), theme.muted, width=1.1, dash=DASHED)
 
 
-def _draw(ax: Axes, at: float, row: GroupRow, size: float, theme: Theme) -> None:
+def _draw(ax: Axes, at: float, row: _Row, size: float, theme: Theme) -> None:
     if row.value is None:
         return
     start, end = ax.get_xlim()
     low, high = max(row.interval.low, start), min(row.interval.high, end)
-    line: Any = {"color": theme.ink, "linewidth": 2.0, "linestyle": "-", "marker": ""}
-    ax.plot((low, high), (at, at), solid_capstyle="butt", **line)
+    draw_line(ax, (low, high), (at, at), theme.ink, width=2.0, solid_capstyle="butt")
     look: Any = {"markersize": 0.72 * size, "markeredgewidth": 1.6, "clip_on": False}
     draw_dots(ax, [row.value], [at], theme.ink, theme, hollow=row.is_small, **look)
 
 
-def _write(ax: Axes, lines: Lines, unit: Unit, level: float, size: float, theme: Theme) -> float:
+def _write(
+    ax: Axes, lines: Sequence[Line[_Row]], unit: Unit, level: float, size: float, theme: Theme
+) -> float:
     """Values, intervals and people to the right, under headings; returns how far they reach."""
     rows = [(line.at, line.row) for line in lines if line.row is not None]
     small = SMALL * size
@@ -246,42 +335,22 @@ def _write(ax: Axes, lines: Lines, unit: Unit, level: float, size: float, theme:
         reach += size + max(width_of(text, theme, size=letters) for text in column)
         for at, text in zip(places, column, strict=True):
             color = theme.ink if nth == 0 else theme.muted
-            ax.annotate(
-                text,
-                (1, at),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                xytext=(reach, -HALF * letters),
-                ha="right",
-                **written(theme, color=color, size=letters),
-            )
+            look: Any = {"within": ("axes fraction", "data"), "color": color, "size": letters}
+            away, sides = (reach, -HALF * letters), ("right", "baseline")
+            write_beside(ax, text, (1, at), theme, away=away, sides=sides, **look)
     return reach
 
 
-def _level(row: GroupRow, unit: Unit) -> str:
+def _level(row: _Row, unit: Unit) -> str:
     return ABSENT if row.value is None else drawn(unit.level(row.value))
 
 
-def _between(row: GroupRow, unit: Unit) -> str:
-    return NOBODY if row.value is None else drawn(interval_text(row, unit).replace("%", ""))
-
-
-def _name(ax: Axes, lines: Lines, size: float, width: float, theme: Theme) -> float:
-    """Names to the left, long ones on two lines where rows allow; returns how far they reach."""
-    names = [_fitted(ax, line, size, width, theme) for line in lines]
-    texts = [text for text, _ in names]
-    ax.set_yticks([line.at for line in lines], texts, **written(theme, size=size))
-    reach = 0.0
-    for label, line, (text, letters) in zip(ax.get_yticklabels(), lines, names, strict=True):
-        bold = line.row is None
-        label.set(fontweight="bold" if bold else "normal", fontsize=letters)
-        widths = (width_of(each, theme, size=letters, bold=bold) for each in text.split("\n"))
-        reach = max(reach, *widths)
-    return reach / SLACK
+def _between(row: _Row, unit: Unit) -> str:
+    return NOBODY if row.value is None else drawn(_interval(row, unit).replace("%", ""))
 
 
 def _fitted(
-    ax: Axes, line: Line[GroupRow], size: float, width: float, theme: Theme
+    ax: Axes, line: Line[_Row], size: float, width: float, theme: Theme
 ) -> tuple[str, float]:
     """A name as it is written, and in which size."""
     bold = line.row is None

@@ -16,14 +16,16 @@ from causalfairness.parity import NecessityReport, PathVerdict
 from causalfairness.plots.canvas import (
     LINE,
     draw_dots,
+    draw_line,
     empty_picture,
     footnote,
     legend_above,
     points_across,
     remember,
     set_scale,
+    write_beside,
 )
-from causalfairness.plots.captions import necessity_caption, percentage
+from causalfairness.plots.captions import percentage
 from causalfairness.plots.lettering import fit, width_of, written
 from causalfairness.plots.numbers import Unit
 from causalfairness.plots.theme import LIGHT, Theme
@@ -63,12 +65,31 @@ def necessity(
     _set_range(ax, found, unit, theme)
     for at, path in enumerate(found):
         _draw(ax, at, path, found, theme)
-        _write(ax, at, path, theme)
+        beside: Any = {"within": ("axes fraction", "data"), "bold": path.verdict == "violated"}
+        away, sides = (theme.size, 0), ("left", "center")
+        write_beside(ax, path.verdict, (1, at), theme, away=away, sides=sides, **beside)
     left = _name(ax, found, theme)
-    _legend(ax, theme)
+    handles = [_mark(ax, [], [], theme.muted, theme, is_outcome=each) for each in (True, False)]
+    told = ["effect on the outcome", "effect on the prediction"]
+    legend_above(ax, handles, told, theme, ncols=2, handlelength=1.0)
     footnote(ax, note, theme, width=points_across(ax)[0], indent=left)
     remember(ax, title=f"Business necessity: {found.what}", caption=words)
     return ax
+
+
+def necessity_caption(found: NecessityReport) -> str:
+    """Which sentences does the picture of business necessity support? Those of the report.
+
+    >>> import causalfairness as cf
+    >>> model = cf.StandardFairnessModel(
+    ...     protected="sex", reference="Male", comparison="Female",
+    ...     outcome="two_year_recid", prediction="is_recid")
+    >>> found = cf.check_business_necessity(cf.datasets.load_compas(), model, allowed={"spurious"})
+    >>> print(necessity_caption(found))
+    The direct path is not allowed. The prediction's effect along it is ...
+    """
+    stated = "; ".join(found.assumptions)
+    return " ".join([*found.sentences(), f"Assumptions: {stated}." if stated else ""]).strip()
 
 
 def _note(found: NecessityReport, unit: Unit) -> str:
@@ -85,11 +106,9 @@ def _set_range(ax: Axes, found: NecessityReport, unit: Unit, theme: Theme) -> No
     ends = [0.0]
     for path in found:
         goal = _required(path)
-        ends += [path.outcome.value, path.prediction.value, goal - found.margin]
-        ends += [
-            goal + found.margin,
-            *(goal + end for end in path.difference.interval(found.level)),
-        ]
+        ends += [path.outcome.value, path.prediction.value]
+        around = (-found.margin, found.margin, *path.difference.interval(found.level))
+        ends += [goal + end for end in around]
     set_scale(ax, "x", ends, unit.step, theme)
     ax.set_ylim(len(found) - 0.4, -0.6)
     ax.axvline(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
@@ -104,10 +123,9 @@ def _draw(ax: Axes, at: int, path: PathVerdict, found: NecessityReport, theme: T
     color, goal = theme.color(path.name), _required(path)
     band = (goal - found.margin, goal + found.margin)
     ax.fill_betweenx((at - HALF, at + HALF), *band, color=color, alpha=0.2, linewidth=0)
-    ax.plot((goal, goal), (at - HALF, at + HALF), color=color, linewidth=1.0, linestyle="-")
+    draw_line(ax, (goal, goal), (at - HALF, at + HALF), color, width=1.0)
     low, high = path.difference.interval(found.level)
-    place = (at + LIFT, at + LIFT)
-    ax.plot((goal + low, goal + high), place, color=color, linewidth=2.0, linestyle="-")
+    draw_line(ax, (goal + low, goal + high), (at + LIFT, at + LIFT), color, width=2.0)
     _mark(ax, [path.outcome.value], [at - LIFT], color, theme, is_outcome=True)
     _mark(ax, [path.prediction.value], [at + LIFT], color, theme, is_outcome=False)
 
@@ -116,20 +134,6 @@ def _mark(ax: Axes, across: Any, up: Any, color: str, theme: Theme, *, is_outcom
     """A hollow square for the outcome, a dot for the prediction."""
     look: Any = {"marker": "s" if is_outcome else "o", "markersize": 0.68 * theme.size}
     return draw_dots(ax, across, up, color, theme, hollow=is_outcome, markeredgewidth=1.6, **look)
-
-
-def _write(ax: Axes, at: int, path: PathVerdict, theme: Theme) -> None:
-    """The verdict to the right of its row."""
-    ax.annotate(
-        path.verdict,
-        (1, at),
-        xycoords=("axes fraction", "data"),
-        xytext=(theme.size, 0),
-        textcoords="offset points",
-        va="center",
-        ha="left",
-        **written(theme, bold=path.verdict == "violated"),
-    )
 
 
 def _name(ax: Axes, found: NecessityReport, theme: Theme) -> float:
@@ -142,9 +146,3 @@ def _name(ax: Axes, found: NecessityReport, theme: Theme) -> float:
     ax.set_yticks(range(len(found)), names, linespacing=LINE, **written(theme))
     lines = (line for name in names for line in name.split("\n"))
     return max(width_of(line, theme) for line in lines)
-
-
-def _legend(ax: Axes, theme: Theme) -> None:
-    handles = [_mark(ax, [], [], theme.muted, theme, is_outcome=each) for each in (True, False)]
-    names = ["effect on the outcome", "effect on the prediction"]
-    legend_above(ax, handles, names, theme, ncols=2, handlelength=1.0)

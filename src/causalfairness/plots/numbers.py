@@ -11,10 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
-import numpy as np
-
-from causalfairness.effects import Decomposition
-
 FEWEST, MOST = 1e-6, 1e7  # sizes between which digits are written out
 MINUS = "\N{MINUS SIGN}"
 
@@ -86,9 +82,3 @@ def drawn(number: str) -> str:
     '\\u22121.5'
     """
     return number.replace("-", MINUS)
-
-
-def in_percent(found: Decomposition) -> bool:
-    """Do all twelve world means lie between 0 and 1?"""
-    means = found.world_means.values
-    return bool(np.all((means >= 0) & (means <= 1)))

@@ -7,14 +7,18 @@ Group means are lines, not bars, so that the axis need not start at zero and the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from causalfairness.effects import Decomposition, Effect
 from causalfairness.inference import Interval
 from causalfairness.plots.canvas import (
     SMALL,
+    draw_line,
     empty_picture,
     footnote,
     heading,
@@ -24,17 +28,26 @@ from causalfairness.plots.canvas import (
     remember,
     round_ticks,
     thin_line,
+    write_beside,
     write_numbers,
 )
-from causalfairness.plots.captions import percentage, unit_of, waterfall_caption
+from causalfairness.plots.captions import assuming, brief, enumerated, percentage
 from causalfairness.plots.lettering import fit, written
 from causalfairness.plots.numbers import Unit, drawn
-from causalfairness.plots.parts import COMPARABLE, GLOSSES, REMAINDERS, paths_of, remainder_of
 from causalfairness.plots.theme import LIGHT, Theme
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches
 HALF = 0.31  # of the distance between columns
 ROOM = 22.0  # points above and below for the numbers
+REMAINDERS: Final = ("outside_support", "misfit")
+GLOSSES: Final = {
+    "direct": "all else alike",
+    "indirect": "through mediators",
+    "spurious": "with confounders",
+    "outside_support": "no counterpart",
+    "misfit": "missed by the model",
+}
+COMPARABLE: Final = {"outside_support": "where comparable", "misfit": "as modeled"}
 
 
 def waterfall(
@@ -72,7 +85,7 @@ def waterfall(
     _connect(ax, columns, theme)
     for at, column in enumerate(columns):
         _draw(ax, at, column, unit, theme)
-    depth = _name(ax, columns, theme)
+    depth = _explain(ax, columns, theme)
     low, high = map(unit.change, found.total.interval(level))
     gap = f"Gap {unit.spoken(found.total.value)} ({low} to {high})"
     headline(ax, drawn(gap), theme)
@@ -81,6 +94,40 @@ def waterfall(
     title = f"{found.what}: from {found.reference} to {found.comparison}"
     remember(ax, title=title, caption=words)
     return ax
+
+
+def waterfall_caption(
+    found: Decomposition, *, level: float = 0.95, percent: bool | None = None
+) -> str:
+    """Which sentence does the waterfall support?
+
+    >>> import causalfairness as cf
+    >>> world = cf.datasets.worlds.binary().without("direct")
+    >>> found = cf.decompose_disparity(world.draw(4_000, seed=1), world.model)
+    >>> print(waterfall_caption(found))
+    Mean y is ...% for blue and ...% for green: a gap of ... points (95% interval ... to ...).
+    Of it, ... is direct (... to ..., consistent with no direct effect above ... points), ...
+    """
+    unit = unit_of([found], percent)
+    start, end = found.world_means[0, 0, 0], found.world_means[1, 1, 1]
+    rest = remainder_of(found)
+    whom = "" if rest is None else f" ({COMPARABLE[rest.name]})"
+    low, high = found.total.interval(level)
+    gap = (
+        f"Mean {brief(found.what)} is {unit.level(start.value)} for {brief(found.reference)} and "
+        f"{unit.level(end.value)} for {brief(found.comparison)}{whom}: a gap of "
+        if rest is None
+        else f"Mean {brief(found.what)}{whom} is {unit.level(start.value)} for "
+        f"{brief(found.reference)} and {unit.level(end.value)} for {brief(found.comparison)}. "
+        "The plain gap between all of them is "
+    )
+    gap += (
+        f"{unit.spoken(found.total.value)} ({percentage(level)} interval {unit.change(low)} to "
+        f"{unit.change(high)}{_none_above('gap', Interval(low, high), unit)})."
+    )
+    parts = [*paths_of(found), *([] if rest is None else [rest])]
+    shares = enumerated([_share(part, level, unit) for part in parts])
+    return f"{gap} Of it, {shares}, {assuming(found.diagnostics.assumptions)}"
 
 
 @dataclass(frozen=True)
@@ -92,14 +139,6 @@ class _Column:
     start: float
     end: float
     interval: Interval | None = None
-
-    @property
-    def is_mean(self) -> bool:
-        return self.interval is None
-
-    @property
-    def rises(self) -> bool:
-        return self.end >= self.start
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -130,9 +169,7 @@ def _step(part: Effect, start: float, level: float) -> _Column:
 def _set_range(ax: Axes, columns: list[_Column], unit: Unit, theme: Theme) -> None:
     low = min(column.reach[0] for column in columns)
     high = max(column.reach[1] for column in columns)
-    span = (high - low) or abs(high) or 1.0
-    points = max(points_across(ax)[1] - 2 * ROOM, ROOM)
-    room = ROOM * span / points
+    room = room_for_numbers(ax, low, high, ROOM)
     ax.set_ylim(low - room, high + room)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     write_numbers(ax, "y", round_ticks(low - room, high + room), unit.tick, theme)
@@ -141,14 +178,12 @@ def _set_range(ax: Axes, columns: list[_Column], unit: Unit, theme: Theme) -> No
 def _connect(ax: Axes, columns: list[_Column], theme: Theme) -> None:
     for at, column in enumerate(columns[:-1]):
         ends = at + HALF, at + 1 - HALF
-        ax.plot(ends, [column.end] * 2, color=theme.muted, linewidth=0.8, linestyle=(0, (2, 2)))
+        draw_line(ax, ends, [column.end] * 2, theme.muted, width=0.8, dash=(0, (2, 2)))
 
 
 def _draw(ax: Axes, at: int, column: _Column, unit: Unit, theme: Theme) -> None:
     if column.interval is None:
-        ax.plot(
-            (at - HALF, at + HALF), [column.end] * 2, color=theme.ink, linewidth=3.5, linestyle="-"
-        )
+        draw_line(ax, (at - HALF, at + HALF), [column.end] * 2, theme.ink, width=3.5)
         text = unit.level(column.end)
     else:
         color = theme.color(column.name)
@@ -165,53 +200,89 @@ def _draw(ax: Axes, at: int, column: _Column, unit: Unit, theme: Theme) -> None:
         )
         thin_line(ax, at, column.interval, theme)
         text = unit.change(column.end - column.start)
-    above = column.is_mean or column.rises
-    ax.annotate(
+    rises = column.end >= column.start
+    write_beside(
+        ax,
         drawn(text),
-        (at, column.reach[1] if above else column.reach[0]),
-        xytext=(0, 5 if above else -5),
-        textcoords="offset points",
-        ha="center",
-        va="bottom" if above else "top",
+        (at, column.reach[1] if rises else column.reach[0]),
+        theme,
+        away=(0, 5 if rises else -5),
+        sides=("center", "bottom" if rises else "top"),
         bbox=patch_behind(theme),
-        **written(theme, bold=True),
+        bold=True,
     )
 
 
-def _name(ax: Axes, columns: list[_Column], theme: Theme) -> float:
+def _explain(ax: Axes, columns: list[_Column], theme: Theme) -> float:
     """Names below the columns, then what they mean; returns the points below the names."""
-    width = 0.96 * points_across(ax)[0] / len(columns)
-    names = [
-        fit(
-            column.name.replace("_", " ") if column.interval else column.name,
-            theme,
-            width=width,
-            lines=2,
-        )
-        for column in columns
-    ]
-    ax.set_xticks(range(len(columns)), names, **written(theme))
-    deepest = max(name.count("\n") for name in names) + 1
+    names = name_columns(
+        ax,
+        [each.name.replace("_", " ") if each.interval else each.name for each in columns],
+        theme,
+    )
+    width, size = 0.96 * points_across(ax)[0] / len(columns), SMALL * theme.size
+    look: Any = {"within": ("data", "axes fraction"), "color": theme.muted, "size": size}
     below = 0.0
     for at, (column, name) in enumerate(zip(columns, names, strict=True)):
         if column.gloss:
             depth = 5 + 1.3 * theme.size * (name.count("\n") + 1)
-            below = max(below, _explain(ax, at, column.gloss, depth, width, theme))
+            text = fit(column.gloss, theme, width=width, lines=2, size=size)
+            write_beside(
+                ax, text, (at, 0), theme, away=(0, -depth), sides=("center", "top"), **look
+            )
+            below = max(below, depth + 1.3 * size * (text.count("\n") + 1))
+    deepest = max(name.count("\n") for name in names) + 1
     return max(0.0, below - 1.3 * theme.size * deepest)
 
 
-def _explain(ax: Axes, at: int, gloss: str, depth: float, width: float, theme: Theme) -> float:
-    size = SMALL * theme.size
-    text = fit(gloss, theme, width=width, lines=2, size=size)
-    ax.annotate(
-        text,
-        (at, 0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, -depth),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        annotation_clip=False,
-        **written(theme, color=theme.muted, size=size),
-    )
-    return depth + 1.3 * size * (text.count("\n") + 1)
+def room_for_numbers(ax: Axes, low: float, high: float, points: float) -> float:
+    """How much higher must the axis reach, so that so many points stay free above and below?"""
+    span = (high - low) or abs(high) or 1.0
+    return points * span / max(points_across(ax)[1] - 2 * points, points)
+
+
+def name_columns(ax: Axes, names: Sequence[str], theme: Theme) -> list[str]:
+    """How are columns called? On two lines where they have no room on one."""
+    width = 0.96 * points_across(ax)[0] / len(names)
+    fitted = [fit(name, theme, width=width, lines=2) for name in names]
+    ax.set_xticks(range(len(names)), fitted, **written(theme))
+    return fitted
+
+
+def paths_of(found: Decomposition) -> tuple[Effect, ...]:
+    """What are the direct, indirect and spurious parts?"""
+    return found.direct, found.indirect, found.spurious
+
+
+def remainder_of(found: Decomposition) -> Effect | None:
+    """What do the three paths leave over? None where they add up to the gap."""
+    for rest in (found.outside_support, found.misfit):
+        if rest.value or rest.standard_error:
+            return rest
+    return None
+
+
+def unit_of(all_found: Sequence[Decomposition], percent: bool | None) -> Unit:
+    """Which unit do decompositions share? Percent where all means lie between 0 and 1."""
+    if percent is None:
+        means = np.array([found.world_means.values for found in all_found])
+        percent = bool(np.all((means >= 0) & (means <= 1)))
+    parts = [part.value for found in all_found for part in (found.total, *paths_of(found))]
+    return Unit.of(parts, percent=percent)
+
+
+def _share(part: Effect, level: float, unit: Unit) -> str:
+    low, high = interval = part.interval(level)
+    name = part.name.replace("_", " ")
+    if part.value == 0 and part.standard_error == 0:
+        return f"nothing is {name}"
+    effect = f"{name} effect" if part.name not in REMAINDERS else name
+    between = f"{unit.change(low)} to {unit.change(high)}{_none_above(effect, interval, unit)}"
+    return f"{unit.change(part.value)} is {name} ({between})"
+
+
+def _none_above(what: str, interval: Interval, unit: Unit) -> str:
+    low, high = interval
+    if not low <= 0 <= high:
+        return ""
+    return f", consistent with no {what} above {unit.size(max(-low, high))}"
