@@ -8,7 +8,12 @@ import pytest
 
 import causalfairness as cf
 from causalfairness.errors import MixedBasisError, OverlapError
-from causalfairness.estimators.bootstrap import bootstrap, check_replicates
+from causalfairness.estimators.bootstrap import (
+    bootstrap,
+    check_replicates,
+    draw_rows,
+    draw_weights,
+)
 from causalfairness.tables import open_table
 
 REPLICATES = 400
@@ -36,8 +41,9 @@ def group_means(pair):
     return means
 
 
-def run(pair, replicates=REPLICATES, workers=1, seed=0):
-    return bootstrap(pair, group_means(pair), replicates=replicates, workers=workers, seed=seed)
+def run(pair, replicates=REPLICATES, workers=1, seed=0, draw=draw_weights):
+    means = group_means(pair)
+    return bootstrap(pair, means, draw=draw, replicates=replicates, workers=workers, seed=seed)
 
 
 def test_the_standard_error_of_a_mean_is_the_textbook_one():
@@ -53,6 +59,21 @@ def test_the_standard_error_of_a_mean_is_the_textbook_one():
             np.sqrt(y.var() / (len(y) + 1)), rel=MONTE_CARLO
         )
     assert found.raw_gap.standard_error == pytest.approx(np.sqrt(variance), rel=MONTE_CARLO)
+
+
+def test_rows_drawn_with_replacement_are_whole_and_as_many_and_tell_the_same_error():
+    rng = np.random.default_rng(2)
+    drawn = draw_rows(rng, 300)
+    assert drawn.sum() == 300
+    assert (drawn == drawn.round()).all()
+    pair = pair_of(people())
+    found = run(pair, draw=draw_rows)
+    for g in (0, 1):
+        y = pair.outcome[pair.group == g]
+        assert found.world_means[0, 0, g].value == pytest.approx(y.mean(), abs=1e-12)
+        assert found.world_means[0, 0, g].standard_error == pytest.approx(
+            np.sqrt(y.var() / len(y)), rel=MONTE_CARLO
+        )
 
 
 def test_everyone_is_the_mixture_of_both_groups_and_so_is_its_error():
@@ -102,7 +123,7 @@ def test_answers_about_different_groups_share_the_draws_of_the_people_they_share
     assert between.standard_error == pytest.approx(direct.standard_error, rel=1e-9)
 
 
-@pytest.mark.parametrize("other", [{"seed": 1}, {"replicates": 40}])
+@pytest.mark.parametrize("other", [{"seed": 1}, {"replicates": 40}, {"draw": draw_rows}])
 def test_answers_from_other_draws_are_not_subtracted(other):
     pair = pair_of(people())
     with pytest.raises(MixedBasisError, match="draws"):

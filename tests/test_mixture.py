@@ -8,21 +8,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from joblib import Parallel, delayed
-from scipy.stats import norm
+from scipy.stats import norm, qmc
 
 import causalfairness as cf
 from causalfairness.errors import (
     ColumnTypeError,
     EmptyCellsError,
     MissingValuesError,
+    MixedBasisError,
     OverlapError,
+    WeightError,
 )
-from causalfairness.estimators import DoublyRobust, Mixture, Strata
-from causalfairness.estimators.mixture_algebra import Components, draw_people, world_means
+from causalfairness.estimators import DoublyRobust, Mixture, Regression, mixture
+from causalfairness.estimators.mixture_algebra import Components, means_of
 from judging import PARTS, errors_in_standard_errors, fewest_and_most_hits
 
 WORLDS = cf.datasets.worlds.WORLDS
-QUICK = Mixture(replicates=40)
+QUICK = Mixture(most=3, replicates=20, draws=256)
 ROLES = {"protected": "group", "reference": 0, "comparison": 1, "outcome": "y"}
 ONE_EACH = cf.StandardFairnessModel(**ROLES, confounders=["c"], mediators=["m"])
 
@@ -95,13 +97,11 @@ def z_scores(found, truth):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("linear_gaussian", "reference group: 1 component"),
-        ("interacting", "comparison group: 1 component"),
-        ("rare_group", "reference group: 1 component"),
-        ("binary", "strata are counted"),
-        ("sparse_cells", "strata are counted"),
-        ("ten_confounders", "the covariance of the whole group in 16 of 16 strata"),
-        ("heavy_tailed", "components"),
+        ("linear_gaussian", "components in the reference group: 1;"),
+        ("interacting", "components in the comparison group: 1;"),
+        ("rare_group", "components in the reference group: 1;"),
+        ("ten_confounders", "of 32 mixtures had few rows: one component"),
+        ("heavy_tailed", "components in the comparison group: 2;"),
     ],
 )
 def test_all_means_meet_the_truth(name, said):
@@ -109,27 +109,38 @@ def test_all_means_meet_the_truth(name, said):
     found = cf.decompose_disparity(world.draw(4_000, seed=1), world.model, estimator=QUICK)
     errors = errors_in_standard_errors(found, world)
     assert max(map(abs, errors.values())) < 4, errors
-    assert said in str(found.diagnostics)
+    assert said in "; ".join((*found.diagnostics.notes, ""))
 
 
 def test_crowds_that_nobody_sees_are_told_apart_unless_forbidden():
     rows = two_crowds(4_000, seed=1)
     found = cf.decompose_disparity(rows, ONE_EACH, estimator=QUICK)
-    assert found.diagnostics.notes[2:4] == (
-        "reference group: 2 components",
-        "comparison group: 2 components",
-    )
+    assert components(found) == ["2", "2"]
     assert np.abs(z_scores(found, CROWDS)).max() < 4
     alone = cf.decompose_disparity(rows, ONE_EACH, estimator=replace(QUICK, components=1))
     assert np.abs(z_scores(alone, CROWDS)).max() > 6  # one crowd cannot hold two slopes
-    twice = cf.decompose_disparity(rows, ONE_EACH, estimator=replace(QUICK, components=2))
-    assert np.abs(twice.world_means.values - found.world_means.values).max() < 1e-3
+
+
+@pytest.mark.parametrize("clouds", [1, 2, 3])
+def test_the_criterion_picks_the_number_of_separate_clouds(clouds):
+    rng = np.random.default_rng(15)
+    centers = 6 * np.array([[0.0, 0.0], [1.0, 1.0], [1.0, -1.0]])[:clouds]
+    c, m = (centers[rng.integers(0, clouds, 900)] + rng.normal(size=(900, 2))).T
+    rows = pa.table({"group": rng.integers(0, 2, 900), "c": c, "m": m, "y": rng.normal(size=900)})
+    found = cf.decompose_disparity(rows, ONE_EACH, estimator=replace(QUICK, most=4))
+    assert components(found) == [str(clouds), str(clouds)]
+
+
+def components(found):
+    """How many components the mixtures of either group have, as the notes say."""
+    words = [note for note in found.diagnostics.notes if note.startswith("components in the")]
+    return [note.partition(": ")[2] for note in words]
 
 
 def test_a_binary_outcome_is_one_more_discrete_column():
     rng = np.random.default_rng(2)
-    group = (rng.random(6_000) < 0.6).astype(int)
-    y = (rng.random(6_000) < np.array([0.3, 0.5])[group]).astype(int)
+    group = (rng.random(3_000) < 0.6).astype(int)
+    y = (rng.random(3_000) < np.array([0.3, 0.5])[group]).astype(int)
     c = rng.normal(0.8 * y - 0.2 * group, 1.0)
     m = rng.normal(0.5 * c + 0.7 * y + 0.4 * group, 1.0)
 
@@ -151,9 +162,8 @@ def test_a_binary_outcome_is_one_more_discrete_column():
         truth = (nested * only_c[k]).sum() * STEP
         mean = found.world_means[i, j, k]
         assert abs(mean.value - truth) < 4 * mean.standard_error, (i, j, k)
-    assert "1 component with the covariance of the whole group in 2 of 2 strata" in str(
-        found.diagnostics
-    )
+    assert "outcome 'y' has 2 values, with mixtures of their own" in found.diagnostics.notes
+    assert components(found) == ["1", "1"]
 
 
 def regimes(n, seed):
@@ -178,7 +188,7 @@ def test_labels_make_strata_with_mixtures_of_their_own():
         assert abs(mean.value - truth) < 4 * mean.standard_error, (i, j, k)
     notes = found.diagnostics.notes
     assert notes[0] == "strata by 'c' (labels, or at most 20 values)"
-    assert notes[3] == "reference group: 1 component in 3 of 3 strata"
+    assert components(found) == ["1", "1"]
 
 
 @pytest.mark.parametrize("arrow", ["direct", "indirect", "spurious"])
@@ -192,13 +202,14 @@ def test_an_arrow_that_was_cut_is_found_missing(arrow):
 
 
 def test_the_parts_add_up_and_nothing_is_left_as_misfit():
+    counts = WORLDS["count_mediator"]()
     for rows, model in (
-        (two_crowds(800, seed=5), ONE_EACH),
-        (regimes(800, seed=5), ONE_EACH),
-        (WORLDS["count_mediator"]().draw(800, seed=5), WORLDS["count_mediator"]().model),
+        (two_crowds(400, seed=5), ONE_EACH),
+        (regimes(400, seed=5), ONE_EACH),
+        (counts.draw(400, seed=5), counts.model),
     ):
-        mixture = Mixture(replicates=20, discrete="strata" if model is ONE_EACH else "dequantize")
-        found = cf.decompose_disparity(rows, model, estimator=mixture)
+        few = replace(QUICK, most=2, most_values=20 if model is ONE_EACH else 2)
+        found = cf.decompose_disparity(rows, model, estimator=few)
         parts = found.direct + found.indirect + found.spurious
         assert parts.value == pytest.approx(found.total.value, abs=1e-10)
         assert found.misfit.value == 0
@@ -218,52 +229,54 @@ def test_a_path_that_no_column_can_carry_is_exactly_zero(role, part):
 # --- where they are not -------------------------------------------------------------------------
 
 
-def test_curved_outcomes_of_boxed_confounders_are_missed_and_the_notes_tell():
-    world = WORLDS["nomed"]()
-    rows = world.draw(20_000, seed=7)
-    found, robust = (
-        cf.decompose_disparity(rows, world.model, estimator=estimator)
-        for estimator in (QUICK, DoublyRobust())
+def test_curved_outcomes_are_missed_by_few_lines_and_the_notes_tell():
+    """One normal distribution is one line per group: it takes the curve for a direct effect."""
+    rng = np.random.default_rng(7)
+    group = rng.integers(0, 2, 1_000)
+    c = rng.normal(0, 0.5, 1_000)
+    m = rng.normal(c + group, 0.5)
+    rows = pa.table({"group": group, "c": c, "m": m, "y": rng.normal(m**2)})
+    line, lines, robust = (
+        cf.decompose_disparity(rows, ONE_EACH, estimator=estimator)
+        for estimator in (replace(QUICK, components=1), replace(QUICK, most=2), DoublyRobust())
     )
-    truth = world.true_effects()["direct"]
-    assert abs(found.direct.value - truth) > 3 * found.direct.standard_error
-    assert abs(robust.direct.value - truth) < 3 * robust.direct.standard_error
-    assert "BIC took all 5 components it was offered in 2 of 2 mixtures" in str(found.diagnostics)
+    assert line.direct.value == pytest.approx(-1, abs=4 * line.direct.standard_error)
+    assert line.direct.standard_error < 0.2
+    assert abs(robust.direct.value) < 3 * robust.direct.standard_error
+    assert "BIC took all 2 components it was offered" in str(lines.diagnostics)
+
+
+def test_what_em_has_not_finished_is_a_note_and_no_warning(monkeypatch):
+    monkeypatch.setattr(mixture, "STEPS", 2)
+    found = cf.decompose_disparity(
+        two_crowds(400, seed=1), ONE_EACH, estimator=Mixture(components=2, replicates=20)
+    )
+    assert "EM had not settled after 2 steps in 2 of 2 mixtures" in found.diagnostics.notes
 
 
 # --- discrete columns -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["binary", "sparse_cells"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_without_continuous_columns_it_counts_like_strata(name, weighted):
+def test_without_continuous_columns_it_sends_to_strata(name):
     world = WORLDS[name]()
-    model, rows = world.model, world.draw(4_000, seed=8)
-    if weighted:
-        weights = np.random.default_rng(8).integers(1, 4, len(rows))
-        model, rows = replace(model, weights="w"), rows.append_column("w", pa.array(weights))
-    mixed = cf.decompose_disparity(rows, model, estimator=Mixture(replicates=200))
-    counted = cf.decompose_disparity(rows, model, estimator=Strata())
-    assert np.abs(mixed.world_means.values - counted.world_means.values).max() < 1e-9
-    for part in PARTS:
-        ratio = getattr(mixed, part).standard_error / getattr(counted, part).standard_error
-        assert 0.8 < ratio < 1.25, part  # 200 replicates know a spread to within 5 %
-    assert mixed.diagnostics.overlap.effective_rows == pytest.approx(
-        counted.diagnostics.overlap.effective_rows, rel=1e-6
-    )
+    with pytest.raises(ColumnTypeError, match=r"no confounder or mediator is continuous.*Strata"):
+        cf.decompose_disparity(world.draw(400, seed=8), world.model, estimator=QUICK)
 
 
 def test_counts_are_dequantized_and_the_seed_decides_how():
     world = WORLDS["count_mediator"]()
-    rows = world.draw(2_500, seed=9)
-    mixture = Mixture(most=3, discrete="dequantize", replicates=20, draws=256)
+    rows, lines = world.draw(1_200, seed=9), replace(QUICK, most=2, most_values=2)
     found, again, other = (
-        cf.decompose_disparity(rows, world.model, estimator=mixture, seed=seed)
-        for seed in (0, 0, 1)
+        cf.decompose_disparity(rows, world.model, estimator=lines, seed=seed) for seed in (0, 0, 1)
     )
     errors = errors_in_standard_errors(found, world)
     assert max(map(abs, errors.values())) < 4, errors
-    assert found.diagnostics.notes[0].startswith("'age', 'priors' dequantized: a seeded uniform")
+    assert found.diagnostics.notes[:3] == (
+        "'age', 'priors' taken as continuous",
+        "'age' dequantized: a seeded uniform number of width 1 is added",
+        "'priors' dequantized: a seeded uniform number of width 1 is added",
+    )
     assert (found.world_means.values == again.world_means.values).all()
     assert found.direct.value != other.direct.value
     assert abs(found.direct.value - other.direct.value) < found.direct.standard_error
@@ -272,23 +285,23 @@ def test_counts_are_dequantized_and_the_seed_decides_how():
 def test_dequantizing_blurs_as_much_as_rounding_varies():
     rng = np.random.default_rng(23)
     group = rng.integers(0, 2, 5_000)
-    m = (rng.random(5_000) < np.array([0.3, 0.6])[group]).astype(int)
+    m = rng.binomial(2, np.array([0.3, 0.6])[group]) / 2
     y = rng.normal(1.0 * m, 0.1)
-    columns = {"group": group, "m": np.array(["no", "yes"])[m], "y": y}
-    model = cf.StandardFairnessModel(**ROLES, mediators=["m"])
-    blurred = Mixture(components=1, discrete="dequantize", replicates=20)
-    found = cf.decompose_disparity(pa.table(columns), model, estimator=blurred)
+    rows = pa.table({"group": group, "m": m, "y": y, "x": rng.normal(size=5_000)})
+    model = cf.StandardFairnessModel(**ROLES, confounders=["x"], mediators=["m"])
+    blurred = replace(QUICK, components=1, most_values=2)
+    found = cf.decompose_disparity(rows, model, estimator=blurred)
     moved = m[group == 1].mean() - m[group == 0].mean()
     variance = m[group == 1].var()
     slope = found.indirect.value / moved
-    assert slope == pytest.approx(variance / (variance + 1 / 12), abs=0.03)  # three standard errors
-    sharp = cf.decompose_disparity(pa.table(columns), model, estimator=QUICK)
+    assert slope == pytest.approx(variance / (variance + 1 / 4 / 12), abs=0.03)  # 3 standard errors
+    sharp = cf.decompose_disparity(rows, model, estimator=QUICK)
     assert sharp.indirect.value == pytest.approx(moved, abs=4 * 0.1 / np.sqrt(700))
 
 
 def test_columns_are_told_apart_and_the_notes_say_how():
     rng = np.random.default_rng(10)
-    n = 1_500
+    n = 800
     group = rng.integers(0, 2, n)
     rows = pa.table(
         {
@@ -304,39 +317,36 @@ def test_columns_are_told_apart_and_the_notes_say_how():
     model = cf.StandardFairnessModel(
         **ROLES, confounders=["sex", "age", "kids"], mediators=["grade", "score"]
     )
-    notes = cf.decompose_disparity(rows, model, estimator=QUICK).diagnostics.notes
+    few = replace(QUICK, components=1)
+    notes = cf.decompose_disparity(rows, model, estimator=few).diagnostics.notes
     assert notes[:5] == (
-        "strata by 'sex', 'kids' (labels, or at most 20 values)",
-        "'age' dequantized: a seeded uniform number of width 1 is added to each value",
-        "'grade' taken as continuous although values repeat: components may settle on some",
-        "'score' taken as continuous",
-        "outcome 'y' taken as continuous; it is whole, so its variances are kept at least as wide "
-        "as rounding",
+        "strata by 'kids', 'sex' (labels, or at most 20 values)",
+        "'age', 'grade', 'score' taken as continuous",
+        "'age' dequantized: a seeded uniform number of width 1 is added",
+        "'grade' dequantized: a seeded uniform number of width 0.1 is added",
+        "outcome 'y' taken as continuous",
     )
     three = rows.set_column(6, "y", pa.array(rng.integers(0, 3, n) / 2))
-    notes = cf.decompose_disparity(three, model, estimator=QUICK).diagnostics.notes
-    assert notes[4] == "outcome 'y' discrete: 3 values, with mixtures of their own"
+    notes = cf.decompose_disparity(three, model, estimator=few).diagnostics.notes
+    assert notes[4] == "outcome 'y' has 3 values, with mixtures of their own"
 
 
-def test_a_small_stratum_borrows_the_covariance_of_its_group_and_says_so():
+def test_a_small_stratum_takes_the_covariance_of_its_group_and_says_so():
     rows = regimes(400, seed=11)
     few = np.flatnonzero(np.asarray(rows["c"]) == "z")[12:]
     rows = rows.take(np.setdiff1d(np.arange(400), few))
-    found = cf.decompose_disparity(rows, ONE_EACH, estimator=replace(QUICK, components=2))
-    assert "1 component with the covariance of the whole group in 1 of 3" in str(found.diagnostics)
-    assert "2 of 6 mixtures had too few rows for 2 components" in str(found.diagnostics)
+    found = cf.decompose_disparity(rows, ONE_EACH, estimator=QUICK)
+    assert "2 of 6 mixtures had few rows: one component" in str(found.diagnostics)
 
 
 def test_a_shared_covariance_means_one_slope_for_all_strata():
     rng = np.random.default_rng(22)
-    group, kind = rng.integers(0, 2, 900), rng.integers(0, 3, 900)
+    group, kind = rng.integers(0, 2, 120), rng.integers(0, 3, 120)
     m = rng.normal(kind + 0.5 * group)
     y = rng.normal(0.4 * group + 0.8 * m - kind)
     columns = {"group": group, "c": np.array(["x", "y", "z"])[kind], "m": m, "y": y}
     found = cf.decompose_disparity(pa.table(columns), ONE_EACH, estimator=QUICK)
-    for role in ("reference", "comparison"):
-        words = f"{role} group: 1 component with the covariance of the whole group in 3 of 3 strata"
-        assert words in found.diagnostics.notes
+    assert "6 of 6 mixtures had few rows: one component" in str(found.diagnostics)
     cells = np.eye(6)[2 * kind + group]
     mean_m, mean_y = (cells.T @ v / cells.sum(axis=0) for v in (m, y))
     off_m, off_y = m - cells @ mean_m, y - cells @ mean_y
@@ -360,14 +370,13 @@ def crowd_components(group):
         mean.append(CENTERS[group][crowd])
         covariance.append(solve @ noise**2 @ solve.T)
     mean, factor = np.array(mean), np.linalg.cholesky(covariance)
-    none = np.zeros(2, dtype=int)
+    none = np.array(["everyone", "everyone"])
     return Components(
         share=np.array(SHARES[group]),
         stratum=none,
         profile=none,
         mean=mean[:, :2],
         factor=factor[:, :2, :2],
-        inverse=np.linalg.inv(factor[:, :2, :2]),
         level=mean[:, 2],
         slope=factor[:, 2, :2],
     )
@@ -375,75 +384,84 @@ def crowd_components(group):
 
 def test_world_means_of_known_mixtures_are_integrated_to_four_places():
     groups = (crowd_components(0), crowd_components(1))
-    draws = draw_people(groups, 1, 4_096, np.random.default_rng(12))
-    found = world_means(groups, draws)
+    half = qmc.MultivariateNormalQMC(np.zeros(2), seed=np.random.default_rng(12)).random(2_048)
+    found = means_of(groups, 1, np.concatenate([half, -half]))
     assert np.abs(found - CROWDS[..., :2]).max() < 2e-4
     for k in (0, 1):
         assert found[k, k, k] == pytest.approx(CROWDS[k, k, k], abs=1e-12)
 
 
-# --- weights, seeds, workers ----------------------------------------------------------------------
+# --- weights, seeds, workers, order ---------------------------------------------------------------
 
 
-def test_weighted_rows_count_as_often_as_their_weight_says():
+def test_row_weights_are_refused_by_name():
     world = WORLDS["linear_gaussian"]()
-    rows = world.draw(600, seed=17)
-    times = np.random.default_rng(17).integers(0, 4, 600)
-    one = replace(QUICK, components=1)  # nothing depends on where EM starts
-    weighted = cf.decompose_disparity(
-        rows.append_column("w", pa.array(times)), replace(world.model, weights="w"), estimator=one
+    rows = world.draw(100, seed=17).append_column("w", pa.array(np.ones(100)))
+    words = (
+        r"rows are weighted by 'w', and Mixture\(\) takes no weights; use Strata\(\), DoublyRobust"
     )
-    repeated = cf.decompose_disparity(
-        rows.take(np.repeat(np.arange(600), times)), world.model, estimator=one
-    )
-    gap = weighted.world_means.values - repeated.world_means.values
-    assert np.abs(gap).max() < 1e-9
-    assert weighted.direct.standard_error > repeated.direct.standard_error
-
-
-def test_a_row_that_weighs_nothing_is_not_there():
-    rows = regimes(600, seed=24)
-    odd = pa.table({"group": [1], "c": ["nobody else"], "m": [50.0], "y": [50.0]})
-    both = pa.concat_tables([rows, odd.cast(rows.schema)])
-    weights = pa.array(np.append(np.ones(600), 0.0))
-    model = replace(ONE_EACH, weights="w")
-    found = cf.decompose_disparity(both.append_column("w", weights), model, estimator=QUICK)
-    plain = cf.decompose_disparity(rows, ONE_EACH, estimator=QUICK)
-    assert np.abs(found.world_means.values - plain.world_means.values).max() < 1e-9
-
-
-def test_weights_do_not_make_rows_more_than_they_are():
-    rows = WORLDS["linear_gaussian"]().draw(600, seed=17)
-    times = np.random.default_rng(17).integers(0, 4, 600)
-    model = replace(WORLDS["linear_gaussian"]().model, weights="w")
-    notes = [
-        cf.decompose_disparity(
-            rows.append_column("w", pa.array(factor * times)), model, estimator=QUICK
-        ).diagnostics.notes
-        for factor in (1, 100)
-    ]
-    assert notes[0] == notes[1]  # BIC counts what the rows are worth, whatever their unit
-    assert "comparison group: 1 component" in notes[0]
+    with pytest.raises(WeightError, match=words):
+        cf.decompose_disparity(rows, replace(world.model, weights="w"), estimator=QUICK)
 
 
 def test_the_answer_does_not_depend_on_the_number_of_workers():
-    rows = two_crowds(600, seed=18)
+    rows = two_crowds(300, seed=18)
+    few = replace(QUICK, components=2)
     one, two = (
-        cf.decompose_disparity(rows, ONE_EACH, estimator=Mixture(replicates=20), workers=workers)
+        cf.decompose_disparity(rows, ONE_EACH, estimator=few, workers=workers).world_means
         for workers in (1, 2)
     )
-    assert (one.world_means.values == two.world_means.values).all()
-    assert np.abs(one.world_means.spreads - two.world_means.spreads).max() < 1e-12
+    assert (one.values == two.values).all()
+    assert np.abs(one.spreads - two.spreads).max() < 1e-12
 
 
-def test_effects_of_one_seed_combine_with_those_of_other_estimators_that_refit():
-    rows = two_crowds(600, seed=19)
+def test_the_means_do_not_depend_on_the_order_of_rows_or_columns():
+    """Age is dequantized by drawn numbers, and k-means starts from drawn rows."""
+    rng = np.random.default_rng(25)
+    rows = two_crowds(600, seed=25)
+    rows = rows.append_column("age", pa.array(rng.integers(18, 70, 600)))
+    rows = rows.append_column("kids", pa.array(rng.integers(0, 2, 600)))
+    few = replace(QUICK, components=2)
+    confounders = ["kids", "c", "age"]
     one, other = (
+        cf.decompose_disparity(
+            rows.take(order).select(names),
+            replace(ONE_EACH, confounders=confounders),
+            estimator=few,
+        )
+        for order, names, confounders in (
+            (np.arange(600), rows.column_names, confounders),
+            (rng.permutation(600), rows.column_names[::-1], confounders[::-1]),
+        )
+    )
+    assert (one.world_means.values == other.world_means.values).all()
+    assert one.diagnostics.notes == other.diagnostics.notes
+    assert one.direct.standard_error == pytest.approx(other.direct.standard_error, rel=0.7)
+
+
+def test_answers_share_their_draws_with_other_mixtures_but_not_with_other_estimators():
+    rows = two_crowds(600, seed=19)
+    one, other, plug_in = (
         cf.decompose_disparity(rows, ONE_EACH, estimator=estimator)
-        for estimator in (Mixture(replicates=20), Mixture(components=1, replicates=20))
+        for estimator in (
+            QUICK,
+            replace(QUICK, components=1),
+            Regression(replicates=20),
+        )
     )
     assert (one.total - other.total).standard_error == pytest.approx(0, abs=1e-12)
     assert (one.direct - other.direct).standard_error > 0
+    with pytest.raises(MixedBasisError, match="draws"):
+        _ = one.direct - plug_in.direct
+
+
+def test_a_stratum_that_a_replicate_does_not_draw_keeps_a_row():
+    """Two of three replicates miss the one person of either group with another label."""
+    rows = regimes(200, seed=26)
+    odd = pa.table({"group": [0, 1], "c": ["w", "w"], "m": [1.0, 2.0], "y": [1.0, 2.0]})
+    both = pa.concat_tables([rows, odd.cast(rows.schema)])
+    found = cf.decompose_disparity(both, ONE_EACH, estimator=QUICK)
+    assert np.isfinite(found.world_means.spreads).all()
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -453,7 +471,7 @@ def ask(columns, **settings):
     model = cf.StandardFairnessModel(**ROLES, confounders=["c"], mediators=["m"])
     missing = settings.pop("missing", "refuse")
     return cf.decompose_disparity(
-        pa.table(columns), model, estimator=Mixture(replicates=20, **settings), missing=missing
+        pa.table(columns), model, estimator=replace(QUICK, **settings), missing=missing
     )
 
 
@@ -475,25 +493,8 @@ def columns_of(n=200, **changes):
             {"m": lambda rng, group: group + rng.integers(0, 2, len(group))},
             {},
             EmptyCellsError,
-            r"2 combinations of discrete mediators and confounders.*m=0 \(\d+ rows\).*'dequantize'",
-        ),
-        (
-            {"c": lambda rng, group: np.array(["a", "b", "c"])[rng.integers(0, 3, len(group))]},
-            {"discrete": "dequantize"},
-            ColumnTypeError,
-            "'c' has 3 labels, which have no order",
-        ),
-        (
-            {"c": lambda rng, group: rng.integers(0, 5, len(group)) / 3},
-            {"discrete": "dequantize"},
-            ColumnTypeError,
-            "'c' has 5 values that are not whole numbers",
-        ),
-        (
-            {"c": lambda rng, group: np.where(rng.random(len(group)) < 0.1, np.nan, group * 1.0)},
-            {"discrete": "dequantize", "missing": "category"},
-            MissingValuesError,
-            "'c' has .* missing values, and a missing number has no place",
+            r"rows have combinations of discrete mediators and confounders that only the reference "
+            r"group has, for instance m=0 \(\d+ rows\).*Mixture\(most_values=2\)",
         ),
         (
             {
@@ -509,7 +510,7 @@ def columns_of(n=200, **changes):
             {"c": lambda rng, group: rng.normal(size=len(group)) + 9 * group},
             {},
             OverlapError,
-            "a mixture would answer for people it has hardly seen",
+            "hardly anyone in the reference group resembles the comparison group",
         ),
     ],
 )
@@ -521,26 +522,27 @@ def test_what_mixtures_cannot_describe_is_refused(changes, settings, error, word
 def test_a_group_too_small_for_a_covariance_is_refused():
     columns = columns_of(60)
     columns["group"] = (np.arange(60) < 15).astype(int)
-    with pytest.raises(OverlapError, match="comparison group has 15 rows in 1 strata, too few"):
+    with pytest.raises(OverlapError, match="comparison group has 15 rows for 1 mixtures, too few"):
         ask(columns)
 
 
 def test_missing_labels_make_a_stratum():
-    labels = np.array(["a", "b", None])[np.random.default_rng(21).integers(0, 3, 600)]
-    found = ask(columns_of(600, c=lambda rng, group: labels), missing="category")
-    assert "in 3 of 3 strata" in str(found.diagnostics)
+    labels = np.array(["a", "b", None])[np.random.default_rng(21).integers(0, 3, 120)]
+    found = ask(columns_of(120, c=lambda rng, group: labels), missing="category")
+    assert "strata by 'c'" in str(found.diagnostics)
+    assert "6 of 6 mixtures had few rows" in str(found.diagnostics)
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"components": 0}, "components must be None or a whole number, at least 1; found 0"),
+        ({"components": 0}, "components must be a whole number, at least 1; found 0"),
         ({"components": 2.0}, "found 2.0"),
         ({"most": 0}, "most must be a whole number"),
-        ({"discrete": "gaussian"}, "'strata' or 'dequantize'; found 'gaussian'"),
+        ({"most": None}, "most must be a whole number, at least 1; found None"),
+        ({"most_values": 1}, "most_values must be a whole number, at least 2; found 1"),
         ({"replicates": 5}, "replicates must be a whole number, at least 20; found 5"),
-        ({"draws": 1_000}, "draws must be a power of 2, at least 64; found 1000"),
-        ({"draws": 32}, "draws must be a power of 2, at least 64; found 32"),
+        ({"draws": 32}, "draws must be a whole number, at least 64; found 32"),
     ],
 )
 def test_settings_without_a_meaning_are_refused(settings, words):
@@ -549,9 +551,11 @@ def test_settings_without_a_meaning_are_refused(settings, words):
 
 
 def test_the_settings_are_written_in_the_diagnostics():
-    assert str(Mixture()) == "Mixture(most=5, discrete='strata', replicates=100)"
-    assert str(Mixture(components=2, discrete="dequantize", replicates=20)) == (
-        "Mixture(components=2, discrete='dequantize', replicates=20)"
+    found = cf.decompose_disparity(
+        two_crowds(200, seed=1), ONE_EACH, estimator=Mixture(components=1, replicates=20)
+    )
+    assert found.diagnostics.estimator == (
+        "Mixture(components=1, most=5, most_values=20, replicates=20, draws=4096)"
     )
 
 
@@ -579,7 +583,7 @@ def hits(name, rows, mixture, seed):
     return [part for part, (low, high) in intervals.items() if low <= truth[part] <= high]
 
 
-def judge(names, rows, mixture, draws, workers):
+def judge(names, rows, mixture, draws, workers, comparisons):
     """Count hits per world and part, and hold each against the bound."""
     for name in names:
         drawn = Parallel(n_jobs=workers)(
@@ -591,18 +595,22 @@ def judge(names, rows, mixture, draws, workers):
         print(
             "\n".join(f"{name:16} {part:10} {counts[part] / len(answered):.3f}" for part in PARTS)
         )
-        fewest, most = fewest_and_most_hits(len(answered), len(names) * len(PARTS))
+        fewest, most = fewest_and_most_hits(len(answered), comparisons)
         for part in PARTS:
             assert fewest <= counts[part] <= most, (name, part, counts[part], len(answered))
 
 
-def test_intervals_cover_in_a_reduced_run():
-    quick = Mixture(most=2, replicates=24, draws=64)
-    judge(["linear_gaussian", "two_crowds"], rows=500, mixture=quick, draws=60, workers=1)
+@pytest.mark.parametrize(
+    ("name", "components", "draws"), [("linear_gaussian", 1, 40), ("two_crowds", 2, 25)]
+)
+def test_intervals_cover_in_a_reduced_run(name, components, draws):
+    """95 % of 40 draws has a standard error of 3.4 %, of 25 draws one of 4.4 %."""
+    quick = replace(QUICK, components=components, draws=64)
+    judge([name], rows=300, mixture=quick, draws=draws, workers=1, comparisons=2 * len(PARTS))
 
 
 @pytest.mark.slow
 def test_intervals_cover_at_the_nominal_rate_where_mixtures_are_right():
     names = ["linear_gaussian", "interacting", "rare_group", "ten_confounders", "two_crowds"]
-    mixture = Mixture(most=3, replicates=60, draws=256)
-    judge(names, rows=2_000, mixture=mixture, draws=400, workers=2)
+    few = Mixture(most=3, replicates=60, draws=512)
+    judge(names, rows=2_000, mixture=few, draws=400, workers=2, comparisons=5 * len(PARTS))

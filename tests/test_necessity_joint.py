@@ -281,24 +281,28 @@ def test_a_function_is_chosen_for_by_itself():
 
 
 @pytest.mark.parametrize(
-    "estimator",
+    ("estimator", "world"),
     [
-        Regression(replicates=30),
-        Weighting(replicates=30),
-        Mixture(replicates=20),
-        Structural(
-            cf.CausalGraph.parse(
-                "{group, c1, c2} -> m1; {group, c1, c2, m1} -> y; {group, c1, c2, m1} -> p"
+        (Regression(replicates=30), WORLD),
+        (Weighting(replicates=30), WORLD),
+        (Mixture(replicates=20, draws=64), cf.datasets.worlds.linear_gaussian()),
+        (
+            Structural(
+                cf.CausalGraph.parse(
+                    "{group, c1, c2} -> m1; {group, c1, c2, m1} -> y; {group, c1, c2, m1} -> p"
+                ),
+                replicates=20,
             ),
-            replicates=20,
+            WORLD,
         ),
     ],
     ids=["regression", "weighting", "mixture", "structural"],
 )
-def test_estimators_that_draw_share_their_draws(estimator):
-    found = differences(estimate_both(open_table(SOME), MODEL, estimator))
-    itself = replace(MODEL, outcome="d", prediction=None)
-    gap = cf.decompose_disparity(SOME, itself, estimator=Strata()).total
+def test_estimators_that_draw_share_their_draws(estimator, world):
+    some, model = people(500, world=world), replace(world.model, prediction="p")
+    found = differences(estimate_both(open_table(some), model, estimator))
+    itself = replace(model, outcome="d", prediction=None, confounders=(), mediators=())
+    gap = cf.decompose_disparity(some, itself, estimator=Strata()).total
     # 20 replicates give a standard error up to 16 %, of which three are allowed
     assert found["total"].standard_error / gap.standard_error == pytest.approx(1, abs=0.5)
     assert found["total"].value == pytest.approx(gap.value, abs=gap.standard_error)

@@ -2,8 +2,9 @@
 
 Estimators without an influence function are computed again under random row weights: the Bayesian
 bootstrap, weights Exponential(1) times the rows' own. No row ever vanishes, so no group, label or
-cell does. The rows of the whole table are drawn, whichever groups are asked about: answers of
-different groups, outcomes and estimators then share their draws and may be subtracted.
+cell does. Those that take no weights are given rows drawn with replacement, as whole numbers. The
+rows of the whole table are drawn, whichever groups are asked about: answers of different groups,
+outcomes and estimators then share their draws and may be subtracted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from causalfairness.tables import RowPair
 
 Array = NDArray[np.float64]
 MeansOf = Callable[[Array], Array]  # row weights -> the (2, 2, 2) means within each group
+Draw = Callable[[np.random.Generator, int], Array]  # how much does each row of a table count?
 FEWEST_REPLICATES = 20
 ROUNDING = 1e-13  # relative size below which replicates differ by rounding only
 AT_ONCE = 10  # replicates that one task computes
@@ -55,10 +57,25 @@ def check_sizes(pair: RowPair) -> None:
             )
 
 
+def draw_weights(rng: np.random.Generator, rows: int) -> Array:
+    """How much does each row count in a replicate of the Bayesian bootstrap? On average 1."""
+    return rng.exponential(size=rows)
+
+
+def draw_rows(rng: np.random.Generator, rows: int) -> Array:
+    """How often is each row drawn, if as many rows are drawn with replacement?
+
+    >>> draw_rows(np.random.default_rng(0), 5).tolist()
+    [0.0, 2.0, 1.0, 1.0, 1.0]
+    """
+    return np.bincount(rng.integers(0, rows, rows), minlength=rows).astype(float)
+
+
 def bootstrap(
     pair: RowPair,
     means_of: MeansOf,
     *,
+    draw: Draw = draw_weights,
     replicates: int,
     workers: int,
     seed: int,
@@ -66,12 +83,14 @@ def bootstrap(
 ) -> Bootstrapped:
     """What does `means_of` give for the rows as they are, and how does it vary with their weights?
 
-    `means_of` takes one weight per row of the pair, with mean about 1.
+    `means_of` takes one weight per row of the pair, with mean about 1. Answers share a basis if
+    their rows were drawn in the same way.
     """
     check_sizes(pair)
     assert pair.outcome is not None
+    rows = len(pair.rows.kept)
     drawing = _Drawing(
-        means_of, pair.group, pair.outcome, row_weights(pair), pair.index, len(pair.rows.kept)
+        means_of, draw, pair.group, pair.outcome, row_weights(pair), pair.index, rows
     )
     values, plain = drawing.answer(drawing.weights)
     generators = np.random.default_rng(seed).spawn(replicates)
@@ -80,7 +99,8 @@ def bootstrap(
     means = np.stack([means for block in drawn for means, _ in block])
     gaps = np.array([gap for block in drawn for _, gap in block])
     identity, stated = pair.rows.identity, frozenset(assumptions)
-    basis = Basis(identity.fingerprint, "replicates", identity.order, f"{seed}/{replicates}")
+    drawn_as = f"{seed}/{replicates}{'' if draw is draw_weights else ' ' + draw.__name__}"
+    basis = Basis(identity.fingerprint, "replicates", identity.order, drawn_as)
     scale = float(np.abs(values).max())
     gap = Effect("total", plain, _spread(gaps, scale), basis, stated)
     return Bootstrapped(WorldMeans(values, _spread(means, scale), basis, stated), gap)
@@ -103,6 +123,7 @@ class _Drawing:
     """What a replicate needs to know, and nothing of the table besides: it travels to workers."""
 
     means_of: MeansOf
+    draw: Draw
     group: NDArray[np.int8]
     outcome: Array
     weights: Array
@@ -110,7 +131,7 @@ class _Drawing:
     table_rows: int
 
     def again(self, generators: Sequence[np.random.Generator]) -> list[tuple[Array, float]]:
-        draws = (rng.exponential(size=self.table_rows)[self.index] for rng in generators)
+        draws = (self.draw(rng, self.table_rows)[self.index] for rng in generators)
         return [self.answer(self.weights * drawn) for drawn in draws]
 
     def answer(self, weights: Array) -> tuple[Array, float]:

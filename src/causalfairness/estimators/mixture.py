@@ -1,47 +1,52 @@
 """What do Gaussian mixtures say about the world means?
 
-Each group's confounders, mediators and outcome are described by mixtures of normal distributions,
-one per combination of the discrete columns; P(c | k), P(m | j, c) and E[y | i, m, c] follow from
-them by conditioning and are put together as they are (methods §2.1 item 2). A plug-in: where the
-columns are not mixtures of a few normal distributions, the answer is biased. EM keeps the groups'
-means, so the parts add up to the plain gap; `misfit` would show what is missed.
+Each group's confounders, mediators and outcome are described by mixtures of normal distributions
+(`sklearn.mixture.GaussianMixture`), one per combination of the discrete columns; P(c | k),
+P(m | j, c) and E[y | i, m, c] follow by conditioning and are put together as they are (methods §2.1
+item 2). A plug-in: where columns are no such mixtures the answer is biased. EM keeps the groups'
+means, so the parts add up to the plain gap. The order of rows or columns does not matter.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.effects import Diagnostics, Estimate, WorldMeans
-from causalfairness.estimators.bootstrap import bootstrap, check_replicates, row_weights
-from causalfairness.estimators.mixture_algebra import (
-    Components,
-    Draws,
-    draw_people,
-    world_means,
+from causalfairness.effects import Diagnostics, Estimate
+from causalfairness.errors import (
+    ColumnTypeError,
+    EmptyCellsError,
+    MissingValuesError,
+    SmallGroupError,
+    WeightError,
 )
-from causalfairness.estimators.mixture_columns import RIDGE, Arranged, Discrete, arrange
-from causalfairness.estimators.mixture_fit import MixtureFit, fit_mixtures
-from causalfairness.estimators.mixture_overlap import overlap_of
+from causalfairness.estimators.bootstrap import bootstrap, check_replicates, draw_rows
+from causalfairness.estimators.mixture_algebra import RIDGE, Cell, Components, means_of, overlap_of
 from causalfairness.estimators.protocol import ASSUMPTIONS
-from causalfairness.estimators.saturated import Saturated
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import run_all
-from causalfairness.tables import Of, Rows, Table
+from causalfairness.tables import Column, Of, RowPair, Rows, Table
+from causalfairness.tables.groups import ROLES, shown
 
 Array = NDArray[np.float64]
-SETS, FINER = 4, 4  # sets of draws for the values, and how much larger than the replicates' each is
-FEWEST = 64  # draws
-LARGE = 0.1  # share of a standard error that integration should not reach
+LEAST = {"components": 1, "most": 1, "most_values": 2, "draws": 64}
+ENOUGH = 5  # rows per column of a group's covariance, and per parameter of a cell's own mixture
+SEARCH, SETTLED = 1e-5, 1e-2  # what EM may still gain: per row in the search, in all at the end
+STEPS, DRAWN_STEPS = 300, 20  # of EM at most, in the full fit and for rows drawn again
 MIXTURES = (
+    *ASSUMPTIONS,
     "in each stratum of either group the continuous columns follow a mixture of a few normal "
     "distributions",
     "standard errors hold the number of components fixed",
 )
+ADVICE = "Use fewer or coarser columns, Mixture(most_values=2) for fewer strata, or DoublyRobust()"
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,9 @@ class Mixture:
     """What do Gaussian mixtures say about the world means?
 
     `components` is the number of normal distributions in each stratum; None lets BIC choose, up to
-    `most`. `discrete` says what happens to columns with few values: `"strata"` fits a mixture to
-    each combination of them, `"dequantize"` adds seeded uniform noise to whole numbers, which
-    needs fewer rows and blurs the answer a little. Standard errors come from `replicates` refits
-    under random row weights, each integrated over about `draws` quasi-random people per group; the
-    means themselves are integrated over sixteen times as many.
+    `most`. Labels, and numbers with at most `most_values` values, make strata. Standard errors come
+    from `replicates` refits to rows drawn again. The means are integrated over about `draws`
+    quasi-random people of each group. Row weights are refused.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -62,132 +65,223 @@ class Mixture:
     >>> error = found.direct.value - world.true_effects()["direct"]
     >>> bool(abs(error) < 4 * found.direct.standard_error)
     True
-    >>> found.diagnostics.notes[2]
-    'reference group: 1 component'
     """
 
     components: int | None = None
     most: int = 5
-    discrete: Discrete = "strata"
+    most_values: int = 20
     replicates: int = 100
-    draws: int = 1024
+    draws: int = 4096
 
     def __post_init__(self) -> None:
-        if self.components is not None and not _is_count(self.components):
-            raise ValueError(
-                f"components must be None or a whole number, at least 1; found {self.components!r}"
-            )
-        if not _is_count(self.most):
-            raise ValueError(f"most must be a whole number, at least 1; found {self.most!r}")
-        if self.discrete not in ("strata", "dequantize"):
-            raise ValueError(f"discrete must be 'strata' or 'dequantize'; found {self.discrete!r}")
+        for name, least in LEAST.items():
+            found = getattr(self, name)
+            right = isinstance(found, int) and found >= least
+            if not right and (name, found) != ("components", None):
+                expected = f"must be a whole number, at least {least}"
+                raise ValueError(f"{name} {expected}; found {found!r}")
         check_replicates(self.replicates)
-        if not _is_count(self.draws) or self.draws < FEWEST or self.draws & (self.draws - 1):
-            raise ValueError(f"draws must be a power of 2, at least {FEWEST}; found {self.draws!r}")
-
-    def __str__(self) -> str:
-        number = f"most={self.most}" if self.components is None else f"components={self.components}"
-        return f"Mixture({number}, discrete={self.discrete!r}, replicates={self.replicates})"
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
-        """What does each person's row hold?"""
+        """What does each person's row hold? Row weights are refused."""
+        if model.weights is not None:
+            raise WeightError(
+                f"rows are weighted by {model.weights!r}, and Mixture() takes no weights; use "
+                "Strata(), DoublyRobust(), Regression() or Weighting(), or leave the weights out"
+            )
         return table.rows(model, of)
 
     def estimate(
         self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means, by mixtures?"""
+        from scipy.stats import qmc
+
         pair = reading.pair(model)
-        jitter, starts, shifts = np.random.default_rng((seed, 1)).spawn(3)
-        arranged = arrange(pair, self.discrete, jitter)
-        weights = row_weights(pair)[arranged.rows]
-        fit = fit_mixtures(arranged, weights, numbers=self._numbers, workers=workers, rng=starts)
-        groups = fit.components(weights)
-        overlap = overlap_of(groups, arranged, weights)
-        draws = self._draw(groups, arranged.confounders, shifts) if arranged.has_numbers else []
-        stated = (*ASSUMPTIONS, *MIXTURES) if arranged.has_numbers else ASSUMPTIONS
+        jitter, starts, draws = np.random.default_rng((seed, 1)).spawn(3)
+        arranged = arrange(pair, self.most_values, jitter)
+        numbers = (self.components,) if self.components else tuple(range(1, self.most + 1))
+        search = partial(choose, numbers=numbers, seed=int(starts.integers(2**31)))
+        cells = run_all(search, arranged.cells, workers=workers, what="fitting mixtures")
+        arranged = arranged._replace(cells=cells)
+        groups = arranged.groups()
+        overlap = overlap_of(groups, cells, arranged.confounders)
+        half = max(self.draws // max(len(group.share) for group in groups), 16).bit_length() - 2
+        quasi = qmc.MultivariateNormalQMC(np.zeros(arranged.inputs), seed=draws).random(2**half)
+        normals = np.concatenate([quasi, -quasi])  # linear functions are integrated exactly
         found = bootstrap(
             pair,
-            Reweighted(fit, draws[0]) if draws else Counted(arranged),
+            partial(arranged.means, normals),
+            draw=draw_rows,
             replicates=self.replicates,
             workers=workers,
             seed=seed,
-            assumptions=stated,
+            assumptions=MIXTURES,
         )
-        means, notes = found.world_means, (*arranged.notes, *fit.notes)
-        if draws:
-            share = float(np.average(arranged.group, weights=weights))
-            integrate = partial(world_means, groups)
-            each = run_all(integrate, draws[1:], workers=workers, what="integrating")
-            means, small_print = _integrated(means, np.stack(each), share)
-            notes = (*notes, small_print)
         diagnostics = Diagnostics(
-            estimator=str(self), rows=pair.account, overlap=overlap, assumptions=stated, notes=notes
+            estimator=str(self),
+            rows=pair.account,
+            overlap=overlap,
+            assumptions=MIXTURES,
+            notes=(*arranged.notes, *_notes(cells, numbers)),
         )
-        return Estimate(means, found.raw_gap, diagnostics, remainder="misfit")
-
-    def _draw(
-        self, groups: Sequence[Components], confounders: int, rng: np.random.Generator
-    ) -> list[Draws]:
-        """One set of draws for the replicates, then larger ones for the means themselves."""
-        sizes = [self.draws, *SETS * [FINER * self.draws]]
-        shifts = rng.spawn(len(sizes))
-        return [
-            draw_people(groups, confounders, size, shift)
-            for size, shift in zip(sizes, shifts, strict=True)
-        ]
-
-    @property
-    def _numbers(self) -> tuple[int, ...]:
-        """How many components may a mixture have?"""
-        return tuple(range(1, self.most + 1)) if self.components is None else (self.components,)
+        return Estimate(found.world_means, found.raw_gap, diagnostics, remainder="misfit")
 
 
-@dataclass(frozen=True, eq=False)
-class Reweighted:
-    """What are the world means under other row weights, the numbers of components held fixed?"""
+class Arranged(NamedTuple):
+    """Which cells are there, and what became of which column?"""
 
-    fit: MixtureFit
-    draws: Draws
+    cells: Sequence[Cell]
+    confounders: int  # how many of their numbers are confounders,
+    inputs: int  # and how many confounders or mediators
+    scale: float  # the standard deviation of a continuous outcome; 0 for a discrete one
+    notes: tuple[str, ...]
 
-    def __call__(self, weights: Array) -> Array:
-        """What are the (2, 2, 2) means, if the rows of the pair count like this?"""
-        groups = self.fit.components(weights[self.fit.arranged.rows])
-        return world_means(groups, self.draws)
+    def groups(self) -> list[Components]:
+        """Which normal distributions make up each group?"""
+        groups = [[cell for cell in self.cells if cell.group == group] for group in (0, 1)]
+        return [Components.of(cells, self.inputs, self.scale) for cells in groups]
+
+    def means(self, normals: Array, counts: Array) -> Array:
+        """What are the (2, 2, 2) world means, if the rows of the pair occur that often?"""
+        drawn = self._replace(cells=[_drawn(cell, counts) for cell in self.cells])
+        return means_of(drawn.groups(), self.confounders, normals)
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """What are the world means under other row weights, where all that matters is discrete?"""
-
-    arranged: Arranged
-
-    def __call__(self, weights: Array) -> Array:
-        """What are the (2, 2, 2) means, if the rows of the pair count like this?"""
-        at = self.arranged
-        cell = at.group * np.int64(len(at.stratum)) + at.profile
-        counted = weights[at.rows]
-        weight, total = (
-            np.bincount(cell, part).astype(float).reshape(2, -1)
-            for part in (counted, counted * at.outcome.each)
+def arrange(pair: RowPair, most_values: int, rng: np.random.Generator) -> Arranged:
+    """Which cells and which numbers do the role columns make?"""
+    assert pair.outcome is not None
+    assert pair.rows.target is not None
+    inside = pair.model.confounders
+    names = (*sorted(inside), *sorted(pair.model.mediators))
+    columns = [pair.rows.columns[name].take(pair.index) for name in names]
+    codes: list[Any] = [column.levels().codes for column in columns]
+    order = np.lexsort([pair.outcome, *codes, pair.group])
+    columns, outcome = [column.take(order) for column in columns], pair.outcome[order]
+    few = [c for c in columns if c.values is None or len(c.levels().values) <= most_values]
+    many = [column for column in columns if column not in few]
+    if not many:
+        raise ColumnTypeError(
+            "no confounder or mediator is continuous: all have labels, or at most "
+            f"{most_values} values; use Strata(), which counts them exactly"
         )
-        return Saturated(weight, total / weight, at.stratum).means
+    numbers, notes = map(list, zip(*(_continuous(column, rng) for column in many), strict=True))
+    discrete, others = (", ".join(repr(column.name) for column in some) for some in (few, many))
+    notes = [f"{others} taken as continuous", *filter(None, notes)]
+    if few:
+        notes.insert(0, f"strata by {discrete} (labels, or at most {most_values} values)")
+    levels, level = np.unique(outcome, return_inverse=True)
+    said, scale = f"has {len(levels)} values, with mixtures of their own", 0.0
+    if len(levels) > most_values:
+        numbers, said, scale = [*numbers, outcome], "taken as continuous", float(outcome.std())
+        levels, level = outcome.mean(keepdims=True), np.zeros_like(level)
+    kept = np.column_stack(numbers)
+    kept = (kept - kept.mean(axis=0)) / kept.std(axis=0)
+    keys: list[Any] = [pair.group[order], level, *(column.levels().codes for column in few)]
+    found, which = np.unique(np.stack(keys), axis=1, return_inverse=True)
+    strata, cells = sum(column.name in inside for column in few), []
+    for at, (group, of, *_) in enumerate(found.T.tolist()):
+        rows = np.flatnonzero(which == at)
+        words = [f"{c.name}={shown(c.take(rows[:1]).levels().values)}" for c in few]
+        stratum, profile = (", ".join(some) or "everyone" for some in (words[:strata], words))
+        cells.append(Cell(group, stratum, profile, float(levels[of]), order[rows], kept[rows]))
+    _check(cells)
+    notes.append(f"outcome {pair.rows.target.column!r} {said}")
+    return Arranged(cells, len(inside) - strata, len(many), scale, tuple(notes))
 
 
-def _integrated(means: WorldMeans, each: Array, share: float) -> tuple[WorldMeans, str]:
-    """The means averaged over several sets of draws, and what integration may still be off by."""
-    within = each.mean(axis=0)
-    pooled = (1 - share) * within[..., 0] + share * within[..., 1]
-    errors = np.linalg.norm(means.spreads[..., :2, :], axis=-1)
-    off = each.std(axis=0, ddof=1) / np.sqrt(len(each))
-    worst = np.divide(off, errors, out=np.zeros_like(off), where=errors > 0).max()
-    advice = "; raise draws" if worst > LARGE else ""
-    return (
-        replace(means, values=np.concatenate([within, pooled[..., None]], axis=-1)),
-        f"integrals by quasi-random draws are off by about {worst:.1%} of a standard error at most"
-        f"{advice}; variances carry a ridge of {RIDGE:g} times that of their column",
-    )
+def _continuous(column: Column, rng: np.random.Generator) -> tuple[Array, str]:
+    """The numbers of a column, such that no component can settle on one, and what was done."""
+    values, missing = column.values, int(column.is_missing.sum())
+    assert values is not None
+    if missing:
+        raise MissingValuesError(
+            f"column {column.name!r} has {missing:,} missing values, which no normal distribution "
+            "describes; choose missing='drop', or another estimator"
+        )
+    distinct = np.unique(values)
+    if len(distinct) >= len(values) / 2:
+        return values, ""
+    step = float(np.diff(distinct).min())
+    words = f"{column.name!r} dequantized: a seeded uniform number of width {step:g} is added"
+    return values + step * rng.uniform(-0.5, 0.5, len(values)), words
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and value >= 1
+def _check(cells: Sequence[Cell]) -> None:
+    """Is every profile seen in both groups, and each group often enough for a covariance?"""
+    groups = [[cell for cell in cells if cell.group == group] for group in (0, 1)]
+    for group, others in zip(groups, reversed(groups), strict=True):
+        lonely = [cell for cell in group if cell.profile not in {other.profile for other in others}]
+        if lonely:
+            worst = max(lonely, key=lambda cell: len(cell.rows))
+            raise EmptyCellsError(
+                f"{sum(len(cell.rows) for cell in lonely):,} rows have combinations of discrete "
+                f"mediators and confounders that only the {ROLES[worst.group]} group has, for "
+                f"instance {worst.profile} ({len(worst.rows):,} rows). {ADVICE}"
+            )
+        rows, d = sum(len(cell.rows) for cell in group), group[0].numbers.shape[1]
+        if rows < (needed := ENOUGH * (d + 1) + len(group) - 1):
+            raise SmallGroupError(
+                f"the {ROLES[group[0].group]} group has {rows:,} rows for {len(group):,} mixtures, "
+                f"too few for a covariance of {d} columns; at least {needed:,} are needed. {ADVICE}"
+            )
+
+
+def choose(cell: Cell, *, numbers: Sequence[int], seed: int) -> Cell:
+    """Which mixture does BIC prefer, with one of these numbers of components? Two failures end the
+    search; rows that happen to line up are no component."""
+    from sklearn.mixture import GaussianMixture
+
+    rows, d = cell.numbers.shape
+    best, lowest, failures = None, np.inf, 0
+    for number in numbers:
+        if failures == 2 or rows < number * ENOUGH * (d + 1) * (d + 2) / 2:
+            break
+        start = GaussianMixture(number, reg_covar=RIDGE, random_state=seed)
+        fit = _em(start, cell.numbers, SEARCH, STEPS)
+        sound = number == min(numbers) or fit.weights_.min() * rows > d
+        criterion = fit.bic(cell.numbers) if sound else np.inf
+        failures += 1
+        if criterion < lowest:
+            best, lowest, failures = fit, criterion, 0
+    several = best is not None and best.n_components > 1
+    mixture = _em(best, cell.numbers, SETTLED / rows, STEPS) if several else None
+    return cell._replace(shares=best is None, mixture=mixture)
+
+
+def _drawn(cell: Cell, counts: Array) -> Cell:
+    """The cell, if its rows occur that often. One that would be empty keeps a row."""
+    drawn = np.repeat(cell.numbers, counts[cell.rows].astype(int), axis=0)
+    if cell.mixture is None:
+        return cell._replace(numbers=drawn if len(drawn) else cell.numbers[:1])
+    mixture = _em(cell.mixture, drawn, SETTLED / len(drawn), DRAWN_STEPS)
+    return cell._replace(numbers=drawn, mixture=mixture)
+
+
+def _em(start: Any, rows: Array, tolerance: float, steps: int) -> Any:
+    """A fitted mixture, from a fitted one on; `converged_` says whether EM has settled."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    mixture = copy(start).set_params(tol=tolerance, max_iter=steps, warm_start=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture.fit(rows)
+
+
+def _notes(cells: Sequence[Cell], numbers: Sequence[int]) -> list[str]:
+    """How many components were chosen where, in words?"""
+    notes, most, of = [], max(numbers), f"of {len(cells):,} mixtures"
+    for group, name in enumerate(ROLES):
+        own = {c.mixture.n_components if c.mixture else 1 for c in cells if c.group == group}
+        notes.append(f"components in the {name} group: {', '.join(map(str, sorted(own)))}")
+    chosen = [cell.mixture for cell in cells if cell.mixture]
+    if small := sum(cell.shares for cell in cells):
+        notes.append(f"{small:,} {of} had few rows: one component, with their group's covariance")
+    if len(numbers) > 1 and (full := sum(m.n_components == most for m in chosen)):
+        notes.append(
+            f"BIC took all {most} components it was offered in {full:,} {of}: raise most; if it "
+            "goes on, a mixture describes these columns badly"
+        )
+    if unsettled := sum(not mixture.converged_ for mixture in chosen):
+        notes.append(f"EM had not settled after {STEPS} steps in {unsettled:,} {of}")
+    return notes
