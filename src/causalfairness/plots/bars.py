@@ -22,29 +22,22 @@ from causalfairness.plots.canvas import (
     footnote,
     legend_above,
     measured,
-    patch_behind,
     points_across,
     remember,
     round_ticks,
     thin_line,
-    write_beside,
     write_numbers,
 )
-from causalfairness.plots.captions import (
-    assuming,
-    brief,
-    enumerated,
-    percentage,
-    with_interval,
-)
+from causalfairness.plots.captions import assuming, brief, enumerated, percentage, with_interval
 from causalfairness.plots.lettering import fit, width_of
-from causalfairness.plots.numbers import Unit, drawn
+from causalfairness.plots.numbers import Unit
 from causalfairness.plots.steps import (
     name_columns,
     paths_of,
     remainder_of,
     room_for_numbers,
     unit_of,
+    write_number,
 )
 from causalfairness.plots.theme import LIGHT, Theme
 
@@ -89,13 +82,15 @@ def side_by_side(
     parts = _parts_of(series)
     _set_range(ax, series, len(parts), level, unit, theme)
     slot = BAND / len(series)
-    numbers = _widest(series, unit, theme) <= slot * points_across(ax)[0] / len(parts)
+    numbers = _widest(series, unit, theme) <= points_across(ax)[0] / len(parts) * slot
     for nth, each in enumerate(series):
         for part, effect in each.parts.items():
-            place = parts.index(part) - BAND / 2 + (nth + 0.5) * slot
+            place = parts.index(part) + BAND * ((nth + 0.5) / len(series) - 0.5)
             _draw(ax, place, effect, FILLINGS[nth], slot, level, theme)
             if numbers:
-                _label(ax, place, effect, level, unit, theme)
+                number, ends = unit.change(effect.value), (0.0, *effect.interval(level))
+                look: Any = {"rises": effect.value >= 0, "gap": 4, "size": SMALL * theme.size}
+                write_number(ax, number, place, ends, theme, **look)
     name_columns(ax, [part.replace("_", " ") for part in parts], theme)
     lift = _legend(ax, series, theme)
     measured(ax, _changes(series, unit), theme, pad=lift)
@@ -235,21 +230,6 @@ def _widest(series: Sequence[_Series], unit: Unit, theme: Theme) -> float:
     """The points that the longest number takes."""
     shown = [unit.change(part.value) for each in series for part in each.parts.values()]
     return 1.08 * max(width_of(number, theme, size=SMALL * theme.size) for number in shown)
-
-
-def _label(ax: Axes, place: float, effect: Effect, level: float, unit: Unit, theme: Theme) -> None:
-    low, high = effect.interval(level)
-    above = effect.value >= 0
-    write_beside(
-        ax,
-        drawn(unit.change(effect.value)),
-        (place, max(0.0, high) if above else min(0.0, low)),
-        theme,
-        away=(0, 4 if above else -4),
-        sides=("center", "bottom" if above else "top"),
-        bbox=patch_behind(theme),
-        size=SMALL * theme.size,
-    )
 
 
 def _legend(ax: Axes, series: Sequence[_Series], theme: Theme) -> float:

@@ -220,6 +220,12 @@ def thin_line(ax: Axes, at: float, interval: Interval, theme: Theme) -> None:
     draw_line(ax, (at, at), interval, theme.ink, width=1.1)
 
 
+def moved(ax: Axes, right: float, up: float) -> ScaledTranslation:
+    """What moves words by so many points?"""
+    root: Any = ax.figure
+    return ScaledTranslation(right / INCH, up / INCH, root.dpi_scale_trans)
+
+
 def patch_behind(theme: Theme) -> dict[str, Any]:
     """What keeps lines from running through a number?"""
     return {"boxstyle": "square,pad=0.1", "facecolor": theme.background, "edgecolor": "none"}
@@ -232,10 +238,8 @@ def leading_line(theme: Theme) -> dict[str, Any]:
 
 def heading(ax: Axes, text: str, theme: Theme) -> None:
     """What is measured? Said above the axes, where it is read first, not along their side."""
-    root: Any = ax.figure
-    raised = ScaledTranslation(0, 8 / INCH, root.dpi_scale_trans)
     ax.set_ylabel(text, rotation=0, ha="left", va="bottom", **written(theme, color=theme.muted))
-    ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + raised)
+    ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + moved(ax, 0, 8))
 
 
 def name_across(ax: Axes, text: str, theme: Theme) -> None:
@@ -245,15 +249,22 @@ def name_across(ax: Axes, text: str, theme: Theme) -> None:
     write_beside(ax, text, (1, 0), theme, away=away, sides=("right", "top"), **look)
 
 
-def measured(ax: Axes, text: str, theme: Theme, *, pad: float = 10) -> None:
-    """What is measured? Said above the axes, shortened to their width."""
-    words = fit(text, theme, width=points_across(ax)[0])
-    ax.set_title(words, loc="left", pad=pad, **written(theme, color=theme.muted))
+def measured(
+    ax: Axes,
+    text: str,
+    theme: Theme,
+    *,
+    pad: float = 10,
+    width: float | None = None,
+    indent: float = 0.0,
+) -> None:
+    """What is measured? Said above the axes, shortened to their width, from `indent` left of them.
 
-
-def headline(ax: Axes, text: str, theme: Theme) -> None:
-    """What is the one thing to see? In bold, above what is measured."""
-    ax.set_title(text, loc="left", pad=26, **written(theme, size=1.2 * theme.size, bold=True))
+    With names beside the axes another width, in points, can be free.
+    """
+    words = fit(text, theme, width=points_across(ax)[0] if width is None else width)
+    title: Any = ax.set_title(words, loc="left", pad=pad, **written(theme, color=theme.muted))
+    title.set_transform(title.get_transform() + moved(ax, -indent, 0))
 
 
 def footnote(
@@ -271,9 +282,7 @@ def footnote(
         labelpad=10 + below,
         **written(theme, color=theme.muted, size=size),
     )
-    root: Any = ax.figure
-    shift = ScaledTranslation(-indent / INCH, 0, root.dpi_scale_trans)
-    across = ax.transAxes + shift
+    across = ax.transAxes + moved(ax, -indent, 0)
     ax.xaxis.label.set_transform(blended_transform_factory(across, IdentityTransform()))
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from causalfairness.inference import Bounds
 from causalfairness.parity import GroupMetrics
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.plots.canvas import (
@@ -82,10 +81,10 @@ def calibration(
     ax = empty_picture(ax, theme, size=(WIDTH, height), lines="none", note=note)
     for panel, curve in zip(_panels(ax, curves, columns, theme), curves, strict=True):
         if curve is not curves[0]:
-            first, known = curves[0], curves[0].known
-            across, up = first.score[known], first.observed[known]
-            draw_line(panel, across, up, theme.rest, width=1.2)
-        _draw(panel, curve, metrics.smallest, theme)
+            draw_line(panel, curves[0].score, curves[0].observed, theme.rest, width=1.2)
+        panel.vlines(curve.score, curve.low, curve.high, color=theme.ink, linewidth=1.1)
+        look = {"markersize": 0.5 * theme.size}
+        draw_kinds(panel, curve.score, curve.observed, curve.many, theme.ink, theme, **look)
     what = f"share of {metrics.about['base_rate']}, by mean {metrics.about['mean_score']}"
     measured(ax, what, theme)
     footnote(ax, note, theme, width=points_across(ax)[0], below=2 * theme.size)
@@ -110,7 +109,7 @@ def calibration_caption(
     curves = _curves(metrics, by, groups)
     sentences = [
         f"How often {brief(metrics.about['mean_score'])} comes true "
-        f"({brief(metrics.about['base_rate'])}), in {len(curves[0].score)} bins that are the same "
+        f"({brief(metrics.about['base_rate'])}), in {curves[0].bins} bins that are the same "
         f"in all groups, with {percentage(metrics.level)} intervals of each.",
         *(f"{brief(curve.name)}: {_said(curve)}." for curve in curves),
         *(f"Not drawn: {left}." for left in _left_out(metrics, by, curves)),
@@ -120,25 +119,17 @@ def calibration_caption(
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """What is drawn of one group? One number per bin, NaN where there is nobody."""
+    """What is drawn of one group? One number per bin that has people."""
 
     name: str
     people: int
+    bins: int  # with and without people
+    is_chance: bool
     score: Array
     observed: Array
-    interval: Bounds
-    effective: Array
-    is_chance: bool
-
-    @property
-    def known(self) -> NDArray[np.int64]:
-        return np.flatnonzero(~np.isnan(self.observed))
-
-    @property
-    def outside(self) -> int:
-        """In how many bins does the interval exclude the mean score?"""
-        score, (low, high) = self.score[self.known], self.interval
-        return int(np.sum((score < low[self.known]) | (score > high[self.known])))
+    low: Array
+    high: Array
+    many: NDArray[np.bool_]  # enough people for a filled dot
 
 
 def _curves(metrics: GroupMetrics, by: str | None, groups: Sequence[Any] | None) -> list[_Curve]:
@@ -148,25 +139,24 @@ def _curves(metrics: GroupMetrics, by: str | None, groups: Sequence[Any] | None)
     part = partitions_by(metrics, by)[0]
     found = part.calibration
     assert found is not None
-    low, high = found.interval(metrics.level)
+    many = found.effective >= metrics.smallest
+    numbers = (found.score, found.observed, *found.interval(metrics.level), many)
+    if groups is None:
+        order = range(len(part.names))
+        is_other = [name != part.reference for name in part.names]
+        chosen = sorted(order, key=lambda at: (is_other[at], -part.people[at]))[:MOST]
+    else:
+        chosen = _named(part, groups)
     return [
         _Curve(
             part.names[at],
             int(part.people[at]),
-            found.score[at],
-            found.observed[at],
-            Bounds(low[at], high[at]),
-            found.effective[at],
+            len(found.score[at]),
             found.of_chances,
+            *(number[at][~np.isnan(found.observed[at])] for number in numbers),
         )
-        for at in (_largest(part) if groups is None else _named(part, groups))
+        for at in chosen
     ]
-
-
-def _largest(part: Partition) -> list[int]:
-    order = sorted(range(len(part.names)), key=lambda at: -part.people[at])
-    first = [at for at in order if part.names[at] == part.reference]
-    return [*first, *(at for at in order if at not in first)][:MOST]
 
 
 def _named(part: Partition, groups: Sequence[Any]) -> list[int]:
@@ -188,16 +178,16 @@ def _left_out(metrics: GroupMetrics, by: str | None, curves: Sequence[_Curve]) -
 
 
 def _said(curve: _Curve) -> str:
-    known = curve.known
     if curve.is_chance:
-        return f"the interval excludes the mean score in {curve.outside} of {len(known)} bins"
-    first, last = (f"{100 * curve.observed[at]:.1f}%" for at in (known[0], known[-1]))
+        outside = int(np.sum((curve.score < curve.low) | (curve.score > curve.high)))
+        return f"the interval excludes the mean score in {outside} of {len(curve.score)} bins"
+    first, last = (f"{100 * curve.observed[at]:.1f}%" for at in (0, -1))
     return f"from {first} in the lowest bin with people to {last} in the highest"
 
 
 def _note(metrics: GroupMetrics, by: str | None, curves: Sequence[_Curve]) -> str:
     parts = [f"Dots: bins of the score with {percentage(metrics.level)} intervals"]
-    if any(np.any(curve.effective[curve.known] < metrics.smallest) for curve in curves):
+    if not all(curve.many.all() for curve in curves):
         parts.append(f"hollow: fewer than {metrics.smallest} people")
     if len(curves) > 1:
         parts.append(f"gray curve: {brief(curves[0].name)}")
@@ -209,38 +199,34 @@ def _note(metrics: GroupMetrics, by: str | None, curves: Sequence[_Curve]) -> st
 
 def _panels(ax: Axes, curves: Sequence[_Curve], columns: int, theme: Theme) -> list[Axes]:
     """One empty panel per group, under its name; all with the same axes."""
-    across, high = points_across(ax)
+    (across, high), size = points_across(ax), SMALL * theme.size
     width, height = (1 - BETWEEN * (columns - 1)) / columns, 1 / ceil(len(curves) / columns)
     names = [
-        fit(curve.name, theme, width=width * across, lines=3, size=SMALL * theme.size, bold=True)
+        fit(curve.name, theme, width=width * across, lines=3, size=size, bold=True)
         for curve in curves
     ]
     lines = max(name.count("\n") for name in names) + 2
-    head = min(HEAD, (lines * LINE * SMALL * theme.size + 14) / (height * high))
+    head = min(HEAD, (lines * LINE * size + 14) / (height * high))
     panels = []
     for nth, (curve, name) in enumerate(zip(curves, names, strict=True)):
         row, column = divmod(nth, columns)
         left, bottom = column * (width + BETWEEN), 1 - (row + 1) * height
         panel = empty_panel(ax, (left, bottom, width, height * (1 - head)), theme)
-        _name(panel, name, curve.people, theme)
+        lift, style = 6 + LINE * size, written(theme, size=size, bold=True)
+        panel.set_title(name, loc="left", pad=lift, **style)
+        place: Any = {"within": "axes fraction", "away": (0, 6), "sides": ("left", "bottom")}
+        people = f"{curve.people:,} people"
+        write_beside(panel, people, (0, 1), theme, color=theme.muted, size=size, **place)
         _set_range(panel, curves, theme, left=column == 0, bottom=nth + columns >= len(curves))
         panels.append(panel)
     return panels
-
-
-def _name(panel: Axes, name: str, people: int, theme: Theme) -> None:
-    size = SMALL * theme.size
-    panel.set_title(name, loc="left", pad=6 + LINE * size, **written(theme, size=size, bold=True))
-    look: Any = {"within": "axes fraction", "color": theme.muted, "size": size}
-    away, sides = (0, 6), ("left", "bottom")
-    write_beside(panel, f"{people:,} people", (0, 1), theme, away=away, sides=sides, **look)
 
 
 def _set_range(
     panel: Axes, curves: Sequence[_Curve], theme: Theme, *, left: bool, bottom: bool
 ) -> None:
     """The same axes for all panels, written at the left and at the bottom only."""
-    scores = np.concatenate([curve.score[curve.known] for curve in curves])
+    scores = np.concatenate([curve.score for curve in curves])
     low, high = float(scores.min()), float(scores.max())
     if curves[0].is_chance:
         low, high = 0.0, 1.0
@@ -252,12 +238,3 @@ def _set_range(
     write_numbers(panel, "y", halves, lambda share: f"{100 * share:g}%" if left else "", theme)
     ticks = halves if curves[0].is_chance else round_ticks(low, high, 3)
     write_numbers(panel, "x", ticks, lambda tick: f"{tick:,g}" if bottom else "", theme)
-
-
-def _draw(panel: Axes, curve: _Curve, smallest: int, theme: Theme) -> None:
-    known = curve.known
-    score, observed = curve.score[known], curve.observed[known]
-    low, high = curve.interval.low[known], curve.interval.high[known]
-    panel.vlines(score, low, high, color=theme.ink, linewidth=1.1)
-    many = curve.effective[known] >= smallest
-    draw_kinds(panel, score, observed, many, theme.ink, theme, markersize=0.5 * theme.size)

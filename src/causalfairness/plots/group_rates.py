@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isinf, isnan
+from math import isfinite, isinf, isnan
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
-from matplotlib.transforms import ScaledTranslation
 
 from causalfairness.inference import Interval
 from causalfairness.parity import GroupMetrics
@@ -24,7 +22,6 @@ from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.words import CALLED, SCREEN
 from causalfairness.plots.canvas import (
     DASHED,
-    INCH,
     LINE,
     SMALL,
     draw_dots,
@@ -32,6 +29,7 @@ from causalfairness.plots.canvas import (
     empty_picture,
     footnote,
     makes_room,
+    measured,
     points_across,
     remember,
     round_ticks,
@@ -49,7 +47,7 @@ from causalfairness.plots.intervals import (
     lines_of,
     name_lines,
 )
-from causalfairness.plots.lettering import ELLIPSIS, fit, width_of, written
+from causalfairness.plots.lettering import ELLIPSIS, fit, width_of
 from causalfairness.plots.numbers import Unit, drawn
 from causalfairness.plots.theme import LIGHT, Theme
 
@@ -83,7 +81,10 @@ def rates(
     ['blue', 'green']
     """
     shown = _divisions_of(metrics, metric, by)
-    lines = _lines(shown)
+    lines = lines_of(
+        (each.attribute if len(shown) > 1 else "", [(row.name, row) for row in each.rows])
+        for each in shown
+    )
     last = lines[-1].at
     words = rates_caption(metrics, metric=metric, by=by)
     note = words if caption else _note(metrics, shown)
@@ -101,7 +102,8 @@ def rates(
     names = [_fitted(ax, line, size, NAMES * across, theme) for line in lines]
     left = name_lines(ax, lines, names, theme)
     whole = across if makes_room(ax) else left + across + right
-    _head(ax, f"{CALLED[metric]}: {metrics.about[metric]}", theme, width=whole, indent=left)
+    what = f"{CALLED[metric]}: {metrics.about[metric]}"
+    measured(ax, what, theme, pad=6, width=whole, indent=left)
     footnote(ax, note, theme, width=whole, indent=left)
     remember(ax, title=f"{CALLED[metric].capitalize()} of groups", caption=words)
     return ax
@@ -142,10 +144,10 @@ def rates_caption(
 
 @dataclass(frozen=True)
 class _Row:
-    """What is drawn of one group; a value of None is that of nobody."""
+    """What is drawn of one group; a value of NaN is that of nobody."""
 
     name: str
-    value: float | None
+    value: float
     interval: Interval
     people: int
     is_small: bool
@@ -166,20 +168,11 @@ class _Division:
 
     @property
     def known(self) -> list[_Row]:
-        return [row for row in self.rows if row.value is not None]
+        return [row for row in self.rows if not isnan(row.value)]
 
     @property
-    def below(self) -> list[_Row]:
-        if self.line is None:
-            return []
-        highest = max(map(_value, self.known))
-        return [row for row in self.known if is_below(_value(row) / highest)]
-
-    @property
-    def ends(self) -> list[float]:
-        """Of all values and intervals, without those that have no end."""
-        found = [end for row in self.known for end in (_value(row), *row.interval)]
-        return [end for end in found if np.isfinite(end)]
+    def highest(self) -> _Row:
+        return max(self.known, key=lambda row: row.value)
 
 
 def _divisions_of(metrics: GroupMetrics, metric: str, by: str | None) -> list[_Division]:
@@ -205,26 +198,21 @@ def _division(part: Partition, metrics: GroupMetrics, metric: str) -> _Division:
     rows = tuple(
         _Row(
             name,
-            None if np.isnan(measure.value[at]) else float(measure.value[at]),
+            float(measure.value[at]),
             Interval(float(low[at]), float(high[at])),
             int(measure.people[at]),
             bool(measure.total[at] < metrics.smallest),
         )
         for at, name in enumerate(part.names)
     )
-    top = max((row.value for row in rows if row.value is not None), default=0.0)
+    top = max((row.value for row in rows if not isnan(row.value)), default=0.0)
     line = FOUR_FIFTHS * top if metric == "selection_rate" and top > 0 else None
     return _Division(part.attribute, rows, line, isinstance(measure, Shares))
 
 
-def _value(row: _Row) -> float:
-    assert row.value is not None
-    return row.value
-
-
 def _unit(shown: list[_Division]) -> Unit:
     """Rates are written in percent."""
-    values = [_value(row) for each in shown for row in each.known]
+    values = [row.value for each in shown for row in each.known]
     return Unit.of(values, percent=shown[0].is_rate)
 
 
@@ -239,7 +227,7 @@ def _values(each: _Division, unit: Unit) -> str:
     known = each.known
     if not known:
         return NOBODY
-    ends = [min(known, key=_value), max(known, key=_value)]
+    ends = [min(known, key=lambda row: row.value), each.highest]
     listed = [_valued(row, unit) for row in (known if len(known) <= LISTED else ends)]
     if len(known) > LISTED:
         return f"of {len(known)} groups lowest {listed[0]}, highest {listed[1]}"
@@ -248,23 +236,16 @@ def _values(each: _Division, unit: Unit) -> str:
 
 def _valued(row: _Row, unit: Unit) -> str:
     ends = _interval(row, unit)
-    return f"{brief(row.name)} {unit.level(_value(row))}{f' ({ends})' if ends else ''}"
+    return f"{brief(row.name)} {unit.level(row.value)}{f' ({ends})' if ends else ''}"
 
 
 def _below(each: _Division) -> str:
-    top = max(each.known, key=_value)
-    verb = "is" if len(each.below) == 1 else "are"
+    top = each.highest
+    below = sum(is_below(row.value / top.value) for row in each.known)
+    verb = "is" if below == 1 else "are"
     return (
-        f"{len(each.below)} of {len(each.known)} groups {verb} below four fifths of the highest "
+        f"{below} of {len(each.known)} groups {verb} below four fifths of the highest "
         f"rate, that of {brief(top.name)} ({top.people:,} people)."
-    )
-
-
-def _lines(shown: Sequence[_Division]) -> list[Line[_Row]]:
-    """Groups in order; where people are divided in several ways, under their attribute."""
-    return lines_of(
-        (each.attribute if len(shown) > 1 else "", [(row.name, row) for row in each.rows])
-        for each in shown
     )
 
 
@@ -281,7 +262,8 @@ def _note(metrics: GroupMetrics, shown: Sequence[_Division]) -> str:
 
 
 def _set_range(ax: Axes, shown: Sequence[_Division], last: float, unit: Unit, theme: Theme) -> None:
-    ends = [end for each in shown for end in each.ends] or [0.0]
+    known = [end for each in shown for row in each.known for end in (row.value, *row.interval)]
+    ends = [end for end in known if isfinite(end)] or [0.0]
     low, high = 0.0 if shown[0].is_rate else min(ends), max(ends)
     room = 0.03 * ((high - low) or 1.0)
     start = low - room
@@ -306,7 +288,7 @@ def _shade(ax: Axes, shown: Sequence[_Division], lines: Sequence[Line[_Row]], th
 
 
 def _draw(ax: Axes, at: float, row: _Row, size: float, theme: Theme) -> None:
-    if row.value is None:
+    if isnan(row.value):
         return
     start, end = ax.get_xlim()
     low, high = max(row.interval.low, start), min(row.interval.high, end)
@@ -321,9 +303,15 @@ def _write(
     """Values, intervals and people to the right, under headings; returns how far they reach."""
     rows = [(line.at, line.row) for line in lines if line.row is not None]
     small = SMALL * size
+    told = [
+        (ABSENT, NOBODY)
+        if isnan(row.value)
+        else (drawn(unit.level(row.value)), drawn(_interval(row, unit).replace("%", "")))
+        for _, row in rows
+    ]
     columns: list[list[str]] = [
-        ["", *(_level(row, unit) for _, row in rows)],
-        [f"{percentage(level)} interval", *(_between(row, unit) for _, row in rows)],
+        ["", *(value for value, _ in told)],
+        [f"{percentage(level)} interval", *(interval for _, interval in told)],
         ["people", *(f"{row.people:,}" for _, row in rows)],
     ]
     if not any(columns[1][1:]):
@@ -341,14 +329,6 @@ def _write(
     return reach
 
 
-def _level(row: _Row, unit: Unit) -> str:
-    return ABSENT if row.value is None else drawn(unit.level(row.value))
-
-
-def _between(row: _Row, unit: Unit) -> str:
-    return NOBODY if row.value is None else drawn(_interval(row, unit).replace("%", ""))
-
-
 def _fitted(
     ax: Axes, line: Line[_Row], size: float, width: float, theme: Theme
 ) -> tuple[str, float]:
@@ -361,13 +341,3 @@ def _fitted(
     if ELLIPSIS not in text or 2 * LINE * smaller > row or smaller < SMALLEST:
         return text, size
     return fit(line.name, theme, width=width, lines=2, size=smaller, bold=bold), smaller
-
-
-def _head(ax: Axes, text: str, theme: Theme, *, width: float, indent: float) -> None:
-    """What is shown? Above the names, where the picture starts."""
-    title: Any = ax.set_title(
-        fit(text, theme, width=width), loc="left", pad=6, **written(theme, color=theme.muted)
-    )
-    root: Any = ax.figure
-    shift = ScaledTranslation(-indent / INCH, 0, root.dpi_scale_trans)
-    title.set_transform(title.get_transform() + shift)

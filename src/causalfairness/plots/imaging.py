@@ -9,12 +9,12 @@ line nothing changes. `imaging_audit` writes t and p of every classifier and fin
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import format_p_value
 from causalfairness.plots.canvas import (
@@ -111,11 +111,14 @@ def counterfactual_scores_caption(
     if made.findings[column] != "score":
         what = f"the score of {brief(made.models[row])} for {brief(made.findings[column])}"
     at = row * len(made.findings) + column
+    test, p = found.test, format_p_value(float(found.test.p_adjusted[at]))
+    said = test.claim.depends if test.rejected[at] else f"are {test.claim.silent}"
     return (
         f"{len(made):,} images; {what} changes by {moved[~own].mean():.3g} on average where an "
         f"image is made for another group, and by {moved[own].mean():.3g} where it is made for its "
         f"own. The decision stays the same for {100 * found.agreement.value[row, column]:.3g}% of "
-        f"images and groups, as far as the generator is right. {_sentence(found, at)}"
+        f"images and groups, as far as the generator is right. In {test.n:,} real images scores "
+        f"{said} (adjusted p {'' if p.startswith('<') else '= '}{p})."
     )
 
 
@@ -145,9 +148,8 @@ def imaging_audit(
     ax.grid(False)
     ax.set_xlim(-0.5, columns - 0.5)
     ax.set_ylim(rows - 0.5, -0.5)
-    for row in range(rows):
-        for column in range(columns):
-            _cell(ax, found, row, column, theme)
+    for row, column in product(range(rows), range(columns)):
+        _cell(ax, found, row, column, theme)
     across, size = points_across(ax)[0], SMALL * theme.size
     width = (1.1 * across - beside) / columns
     heads = [fit(name, theme, width=width, size=size) for name in found.findings]
@@ -180,13 +182,6 @@ def imaging_audit_caption(found: ImagingAudit) -> str:
     )
 
 
-def _sentence(found: ImagingAudit, at: int) -> str:
-    p = format_p_value(float(found.test.p_adjusted[at]))
-    said = found.test.claim.depends if found.test.rejected[at] else f"are {found.test.claim.silent}"
-    sign = "" if p.startswith("<") else "= "
-    return f"In {found.test.n:,} real images scores {said} (adjusted p {sign}{p})."
-
-
 def _chosen(found: ImagingAudit, model: str | None, finding: str | None) -> tuple[int, int]:
     places = []
     for what, name, names in (
@@ -205,20 +200,17 @@ def _grid(ax: Axes, found: ImagingAudit, row: int, column: int, theme: Theme) ->
     low, high = float(min(said.min(), under.min())), float(max(said.max(), under.max()))
     room = 0.04 * (high - low) or 0.5
     count = len(made.groups)
-    for own in range(count):
-        for told in range(count):
-            panel = _panel(ax, own, told, count, theme)
-            _frame(panel, (low - room, high + room), theme, left=told == 0, last=own == count - 1)
-            of_own = made.own == own
-            _dots(panel, said[of_own], under[told][of_own], theme, same=own == told)
-            _name_panel(panel, made.groups, own, told, theme)
-
-
-def _panel(ax: Axes, row: int, column: int, count: int, theme: Theme) -> Axes:
-    size = (1 - BETWEEN * (count - 1)) / count
-    tall = (1 - 2 * BETWEEN * (count - 1)) / count
-    bottom = 1 - tall - row * (tall + 2 * BETWEEN)
-    return empty_panel(ax, (column * (size + BETWEEN), bottom, size, tall), theme)
+    width = (1 - BETWEEN * (count - 1)) / count
+    height = (1 - 2 * BETWEEN * (count - 1)) / count
+    for own, told in product(range(count), repeat=2):
+        bottom = 1 - height - own * (height + 2 * BETWEEN)
+        panel = empty_panel(ax, (told * (width + BETWEEN), bottom, width, height), theme)
+        _frame(panel, (low - room, high + room), theme, left=told == 0, last=own == count - 1)
+        across, up = said[made.own == own], under[told][made.own == own]
+        look: Any = {"markersize": 0.26 * theme.size, "markeredgewidth": 0}
+        look["alpha"] = 0.7 if len(across) < DENSE else 0.3
+        draw_dots(panel, across, up, theme.rest if own == told else theme.indirect, theme, **look)
+        _name_panel(panel, made.groups, own, told, theme)
 
 
 def _frame(
@@ -230,12 +222,6 @@ def _frame(
     write_numbers(panel, "y", ticks, lambda tick: f"{tick:g}" if left else "", theme)
     write_numbers(panel, "x", ticks, lambda tick: f"{tick:g}" if last else "", theme)
     draw_line(panel, limits, limits, theme.muted, width=0.9, dash=DASHED)
-
-
-def _dots(panel: Axes, across: NDArray[Any], up: NDArray[Any], theme: Theme, *, same: bool) -> None:
-    look: Any = {"markersize": 0.26 * theme.size, "markeredgewidth": 0}
-    look["alpha"] = 0.7 if len(across) < DENSE else 0.3
-    draw_dots(panel, across, up, theme.rest if same else theme.indirect, theme, **look)
 
 
 def _name_panel(panel: Axes, groups: tuple[str, ...], own: int, told: int, theme: Theme) -> None:

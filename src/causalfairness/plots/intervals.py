@@ -83,7 +83,9 @@ def forest(
     across, high = points_across(ax)
     size = max(SMALLEST, min(theme.size, high / (lines[-1].at + 1) / LINE))
     unit = Unit.of([row.effect.value for row in rows], percent=percent)
-    _set_range(ax, rows, lines[-1].at, unit, theme)
+    set_scale(ax, "x", [0.0, *(end for row in rows for end in row.interval)], unit.step, theme)
+    ax.set_ylim(lines[-1].at + 0.6, -0.6)
+    ax.axvline(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
     for line in lines:
         if line.row is not None:
             _draw(ax, line.at, line.row, size, theme)
@@ -228,13 +230,6 @@ def _note(table: EffectTable, percent: bool) -> str:
     unit = "Percentage points" if percent else "Effects"
     together = " that hold all together" if table.reach is not None else ""
     return f"{unit} with {percentage(table.level)} intervals{together}; hollow: includes zero."
-
-
-def _set_range(ax: Axes, rows: Sequence[Row], last: float, unit: Unit, theme: Theme) -> None:
-    ends = [0.0, *(end for row in rows for end in row.interval)]
-    set_scale(ax, "x", ends, unit.step, theme)
-    ax.set_ylim(last + 0.6, -0.6)
-    ax.axvline(0.0, color=theme.muted, linewidth=1.0, linestyle="-", zorder=1.5)
 
 
 def _draw(ax: Axes, at: float, row: Row, size: float, theme: Theme) -> None:

@@ -199,8 +199,8 @@ def _draw_bounds(
         at = equal_strength(bound / found.scale(stage))
         covered = any(abs(at - dot) < APART * reach for dot in dots)
         if 0 < at < (1 - APART) * reach and not covered:
-            group, outcome = _along(bound / found.scale(stage), reach)
-            draw_line(ax, outcome, group, theme.muted, width=0.8)
+            line = _along(bound / found.scale(stage), reach)
+            draw_line(ax, *line, theme.muted, width=0.8)
             number = drawn(unit.tick(bound).rstrip("%"))
             box = patch_behind(theme)
             ax.text(at, at, number, ha="center", va="center", bbox=box, zorder=2.2, **style)
@@ -216,8 +216,8 @@ def _draw_margins(
     )
     for distance, share, dash in lines:
         if 0 < share < reach:
-            group, outcome = _along(distance / found.scale(stage), reach)
-            draw_line(ax, outcome, group, color, width=2.0, dash=dash)
+            line = _along(distance / found.scale(stage), reach)
+            draw_line(ax, *line, color, width=2.0, dash=dash)
             look: Any = {"markersize": MARK * theme.size, "markeredgecolor": theme.background}
             draw_dots(ax, [share], [share], color, theme, zorder=4, **look)
 
@@ -226,7 +226,7 @@ def _along(strength: float, reach: float) -> tuple[Array, Array]:
     """All shares of one strength: R_y² = strength² (1 - R_a²) / R_a²."""
     least = strength**2 / (reach + strength**2)  # of the weights, where the outcome's is all shown
     group = np.geomspace(least, reach, 200)
-    return group, strength**2 * (1 - group) / group
+    return strength**2 * (1 - group) / group, group
 
 
 def _mark(ax: Axes, seen: Sequence[tuple[str, Shares]], theme: Theme) -> None:

@@ -22,7 +22,6 @@ from causalfairness.plots.canvas import (
     empty_picture,
     footnote,
     heading,
-    headline,
     patch_behind,
     points_across,
     remember,
@@ -82,13 +81,16 @@ def waterfall(
     ax = empty_picture(ax, theme, size=(WIDTH, HEIGHT), lines="y", note=below)
     columns = _columns(found, level)
     _set_range(ax, columns, unit, theme)
-    _connect(ax, columns, theme)
+    for at, column in enumerate(columns[:-1]):
+        ends = at + HALF, at + 1 - HALF
+        draw_line(ax, ends, [column.end] * 2, theme.muted, width=0.8, dash=(0, (2, 2)))
     for at, column in enumerate(columns):
         _draw(ax, at, column, unit, theme)
     depth = _explain(ax, columns, theme)
     low, high = map(unit.change, found.total.interval(level))
     gap = f"Gap {unit.spoken(found.total.value)} ({low} to {high})"
-    headline(ax, drawn(gap), theme)
+    style = written(theme, size=1.2 * theme.size, bold=True)
+    ax.set_title(drawn(gap), loc="left", pad=26, **style)
     heading(ax, fit(f"mean {found.what}", theme, width=points_across(ax)[0]), theme)
     footnote(ax, note, theme, width=points_across(ax)[0], below=depth)
     title = f"{found.what}: from {found.reference} to {found.comparison}"
@@ -175,12 +177,6 @@ def _set_range(ax: Axes, columns: list[_Column], unit: Unit, theme: Theme) -> No
     write_numbers(ax, "y", round_ticks(low - room, high + room), unit.tick, theme)
 
 
-def _connect(ax: Axes, columns: list[_Column], theme: Theme) -> None:
-    for at, column in enumerate(columns[:-1]):
-        ends = at + HALF, at + 1 - HALF
-        draw_line(ax, ends, [column.end] * 2, theme.muted, width=0.8, dash=(0, (2, 2)))
-
-
 def _draw(ax: Axes, at: int, column: _Column, unit: Unit, theme: Theme) -> None:
     if column.interval is None:
         draw_line(ax, (at - HALF, at + HALF), [column.end] * 2, theme.ink, width=3.5)
@@ -201,16 +197,7 @@ def _draw(ax: Axes, at: int, column: _Column, unit: Unit, theme: Theme) -> None:
         thin_line(ax, at, column.interval, theme)
         text = unit.change(column.end - column.start)
     rises = column.end >= column.start
-    write_beside(
-        ax,
-        drawn(text),
-        (at, column.reach[1] if rises else column.reach[0]),
-        theme,
-        away=(0, 5 if rises else -5),
-        sides=("center", "bottom" if rises else "top"),
-        bbox=patch_behind(theme),
-        bold=True,
-    )
+    write_number(ax, text, at, column.reach, theme, rises=rises, gap=5, bold=True)
 
 
 def _explain(ax: Axes, columns: list[_Column], theme: Theme) -> float:
@@ -233,6 +220,24 @@ def _explain(ax: Axes, columns: list[_Column], theme: Theme) -> float:
             below = max(below, depth + 1.3 * size * (text.count("\n") + 1))
     deepest = max(name.count("\n") for name in names) + 1
     return max(0.0, below - 1.3 * theme.size * deepest)
+
+
+def write_number(
+    ax: Axes,
+    number: str,
+    at: float,
+    ends: Sequence[float],
+    theme: Theme,
+    *,
+    rises: bool,
+    gap: float,
+    **look: Any,
+) -> None:
+    """How large is a column? Said beyond what is drawn of it: above where it rises, or below."""
+    place = (at, max(ends) if rises else min(ends))
+    look |= {"away": (0, gap if rises else -gap), "bbox": patch_behind(theme)}
+    sides = ("center", "bottom" if rises else "top")
+    write_beside(ax, drawn(number), place, theme, sides=sides, **look)
 
 
 def room_for_numbers(ax: Axes, low: float, high: float, points: float) -> float:
