@@ -26,16 +26,7 @@ UNLIKE_ANY = -2  # a code that no candidate has
 def by_blocks(
     terms: Terms, rule: Rule, excluded: Positions
 ) -> Callable[[slice, Positions, Array], None]:
-    """Which candidates are nearest? What is returned answers a part of the queries.
-
-    >>> from causalfairness.individuals.distances import rule_of
-    >>> people = Points(np.array([[0.3], [0.1]]), np.zeros((2, 0), np.int32))
-    >>> terms = Terms(people, people, penalties=np.ones(1))
-    >>> ranks, keys = np.full((2, 1), -1), np.full((2, 1), np.inf)
-    >>> by_blocks(terms, rule_of(terms, np.inf), np.arange(2))(slice(0, 2), ranks, keys)
-    >>> ranks.tolist(), keys.tolist()
-    ([[1], [0]], [[200000000.0], [200000000.0]])
-    """
+    """Which candidates are nearest? What is returned answers a part of the queries."""
 
     def answer(part: slice, ranks: Positions, keys: Array) -> None:
         asked, own = terms.queries.take(part), excluded[part]

@@ -39,14 +39,15 @@ class Nodes(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Between which numbers are the members of each node? (nodes, p)
+    """Between which numbers are the members of each node, and which categories are there?
 
     A missing number is never farther than its penalty, which caps the distance of its node.
     """
 
-    lows: Array
+    lows: Array  # (nodes, p)
     highs: Array
     caps: Array  # inf where no number is missing
+    masks: Bits  # (nodes, q) a bit for each category, shared by those 64 apart
 
 
 class Tree(NamedTuple):
@@ -59,20 +60,12 @@ class Tree(NamedTuple):
     ends: Positions
     firsts: Positions
     children: Positions
-    lows: Array  # this and the next two as in Boxes
+    lows: Array  # this and the next three as in Boxes
     highs: Array
     caps: Array
-    masks: Bits  # (nodes, q) a bit for each category, shared by those 64 apart
+    masks: Bits
     depth: int  # levels of nodes
     largest: int  # members of a leaf
-
-
-class Space(NamedTuple):
-    """Where are members written to while they are sorted?"""
-
-    members: Positions
-    values: Array
-    sample: Array
 
 
 def tree_of(numbers: Array, codes: Codes, penalties: Array) -> Tree:
@@ -84,17 +77,13 @@ def tree_of(numbers: Array, codes: Codes, penalties: Array) -> Tree:
     """
     n = len(numbers)
     ranks = np.arange(n, dtype=np.int64)
-    space = Space(np.empty(n, np.int64), np.empty(n), np.empty(SAMPLE))
     room = Nodes(*(np.empty(2 * n + 1, np.int64) for _ in Nodes._fields))
-    count, depth = _grow(numbers, codes, penalties, ranks, room, space)
+    count, depth = _grow(numbers, codes, penalties, ranks, room)
     nodes = Nodes(*(column[:count].copy() for column in room))
     columns, words = _columns(numbers, ranks), _columns(codes, ranks)
-    boxes = Boxes(*(np.empty((count, len(columns))) for _ in Boxes._fields))
-    _enclose(columns, penalties, nodes, boxes)
-    masks = np.zeros((count, len(words)), np.uint64)
-    _mark(words, nodes, masks)
+    boxes = _boxes(columns, words, penalties, nodes)
     largest = int((nodes.ends - nodes.starts)[nodes.children == 0].max())
-    return Tree(ranks, columns, words, *nodes, *boxes, masks, depth, largest)
+    return Tree(ranks, columns, words, *nodes, *boxes, depth, largest)
 
 
 def bits_of(codes: Codes) -> Bits:
@@ -116,9 +105,31 @@ def _columns(table: NDArray[Any], order: Positions) -> NDArray[Any]:
     return found
 
 
+def _boxes(columns: Array, words: Codes, penalties: Array, nodes: Nodes) -> Boxes:
+    leaves = np.sort(nodes.starts[nodes.children == 0])
+    edges = np.searchsorted(leaves, np.stack([nodes.starts, nodes.ends], axis=1)).ravel()
+
+    def over(reduce: np.ufunc, values: NDArray[Any], neutral: float) -> NDArray[Any]:
+        """What all members of a node come to, leaf by leaf; `neutral` where there are none."""
+        last = values.dtype.type(neutral)
+        found = reduce.reduceat(np.append(values, last), leaves)
+        return np.asarray(reduce.reduceat(np.append(found, last), edges)[::2])
+
+    lows, highs, caps = (np.empty((len(nodes.starts), len(columns))) for _ in range(3))
+    for j, column in enumerate(columns):
+        gaps = np.isnan(column)
+        lows[:, j] = over(np.minimum, np.where(gaps, np.inf, column), np.inf)
+        highs[:, j] = over(np.maximum, np.where(gaps, -np.inf, column), -np.inf)
+        caps[:, j] = np.where(over(np.logical_or, gaps, False), penalties[j], np.inf)
+    masks = np.empty((len(nodes.starts), len(words)), np.uint64)
+    for c, codes in enumerate(words):
+        masks[:, c] = over(np.bitwise_or, bits_of(codes), 0)
+    return Boxes(lows, highs, caps, masks)
+
+
 @compiled
 def _grow(
-    numbers: Array, codes: Codes, penalties: Array, ranks: Positions, nodes: Nodes, space: Space
+    numbers: Array, codes: Codes, penalties: Array, ranks: Positions, nodes: Nodes
 ) -> tuple[int, int]:
     """Split until leaves are small, level by level. How many nodes, on how many levels?"""
     nodes.starts[0], nodes.ends[0], nodes.firsts[0] = 0, len(ranks), 0
@@ -129,7 +140,7 @@ def _grow(
         start, end = nodes.starts[at], nodes.ends[at]
         nodes.children[at] = 0
         if end - start > LEAF:
-            middle = start + _split(numbers, codes, penalties, ranks[start:end], space)
+            middle = start + _split(numbers, codes, penalties, ranks[start:end])
             nodes.children[at] = count
             nodes.starts[count], nodes.ends[count] = start, middle
             nodes.firsts[count] = ranks[start]
@@ -141,18 +152,19 @@ def _grow(
 
 
 @inlined
-def _split(numbers: Array, codes: Codes, penalties: Array, members: Positions, space: Space) -> int:
+def _split(numbers: Array, codes: Codes, penalties: Array, members: Positions) -> int:
     """Move some members to the front. How many? Those of lower rank, where all are alike."""
     front, p = len(members) // 2, numbers.shape[1]
     feature = _widest(numbers, codes, penalties, members)
     if feature != ALIKE:
+        values = np.empty(len(members))
         for i in range(len(members)):
             if feature < p:
                 number = numbers[members[i], feature]
-                space.values[i] = np.inf if np.isnan(number) else number
+                values[i] = np.inf if np.isnan(number) else number
             else:
-                space.values[i] = codes[members[i], feature - p]
-        front = _divide(members, space)
+                values[i] = codes[members[i], feature - p]
+        front = _divide(members, values)
     return front
 
 
@@ -183,73 +195,22 @@ def _widest(numbers: Array, codes: Codes, penalties: Array, members: Positions) 
 
 
 @inlined
-def _divide(members: Positions, space: Space) -> int:
+def _divide(members: Positions, values: Array) -> int:
     """Move members of small values to the front, both parts in order of rank. How many?"""
-    n, values = len(members), space.values
-    middle = _middle(values, n, space.sample)
+    few = np.sort(values[:: len(values) // SAMPLE + 1])
+    middle = few[len(few) // 2]
     below, not_above = 0, 0
-    for i in range(n):
-        below += values[i] < middle
-        not_above += values[i] <= middle
-    with_equal = below == 0 or not_above < n - below  # the more even way, and nobody is alone
-    front = not_above if with_equal else below
-    left, right = 0, front
-    for i in range(n):
+    for value in values:
+        below += value < middle
+        not_above += value <= middle
+    with_equal = below == 0 or not_above < len(values) - below  # more even, and nobody is alone
+    left, right = 0, not_above if with_equal else below
+    front, before = right, members.copy()
+    for i in range(len(values)):
         if values[i] < middle or (with_equal and values[i] == middle):
-            space.members[left] = members[i]
+            members[left] = before[i]
             left += 1
         else:
-            space.members[right] = members[i]
+            members[right] = before[i]
             right += 1
-    for i in range(n):
-        members[i] = space.members[i]
     return front
-
-
-@inlined
-def _middle(values: Array, n: int, sample: Array) -> float:
-    """The median of a few of the first n values."""
-    size = min(n, SAMPLE)
-    for i in range(size):
-        value, place = values[i * n // size], i
-        while place > 0 and sample[place - 1] > value:
-            sample[place] = sample[place - 1]
-            place -= 1
-        sample[place] = value
-    middle: float = sample[size // 2]
-    return middle
-
-
-@compiled
-def _enclose(numbers: Array, penalties: Array, nodes: Nodes, boxes: Boxes) -> None:
-    """Leaves look at their members, other nodes at their children."""
-    for at in range(len(nodes.starts) - 1, -1, -1):
-        child = nodes.children[at]
-        for j in range(len(numbers)):
-            low, high, cap = np.inf, -np.inf, np.inf
-            if child:
-                low = min(boxes.lows[child, j], boxes.lows[child + 1, j])
-                high = max(boxes.highs[child, j], boxes.highs[child + 1, j])
-                cap = min(boxes.caps[child, j], boxes.caps[child + 1, j])
-            else:
-                for i in range(nodes.starts[at], nodes.ends[at]):
-                    number = numbers[j, i]
-                    if np.isnan(number):
-                        cap = penalties[j]
-                    else:
-                        low, high = min(low, number), max(high, number)
-            boxes.lows[at, j], boxes.highs[at, j], boxes.caps[at, j] = low, high, cap
-
-
-@compiled
-def _mark(codes: Codes, nodes: Nodes, masks: Bits) -> None:
-    """Which categories are there in each node?"""
-    for at in range(len(masks) - 1, -1, -1):
-        child = nodes.children[at]
-        for c in range(len(codes)):
-            if child:
-                masks[at, c] = masks[child, c] | masks[child + 1, c]
-            else:
-                for i in range(nodes.starts[at], nodes.ends[at]):
-                    if codes[c, i] >= 0:
-                        masks[at, c] |= np.uint64(1) << np.uint64(codes[c, i] & 63)
