@@ -10,6 +10,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import causalfairness as cf
+from causalfairness import imaging
 from causalfairness.cli import app
 
 LOANS = cf.datasets.make_loan_application(400, seed=0)
@@ -62,6 +63,7 @@ ASKED = {
     "graphs": (lambda: cf.CausalGraph.parse("a -> b").to_networkx(),),
     "fast": (compiled_search,),
     "torch": (lambda: cf.neural.effects(None, [[0.0], [1.0]], protected_index=0),),
+    "imaging": (lambda: imaging.quality, lambda: imaging.Simulator),
 }
 for extra, questions in ASKED.items():
     for ask in questions:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from causalfairness.errors import extra
+
 if TYPE_CHECKING:
     from causalfairness.imaging import quality
     from causalfairness.imaging.analytic import GaussianGenerator, fit_gaussian
@@ -140,11 +142,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "quality":
-        return import_module("causalfairness.imaging.quality")
-    if name not in _HOMES:
+    if name not in (*_HOMES, "quality"):
         raise AttributeError(f"module 'causalfairness.imaging' has no attribute {name!r}")
-    value = getattr(import_module(f"causalfairness.imaging.{_HOMES[name]}"), name)
+    with extra("imaging", "radiographs are handled with"):
+        home = import_module(f"causalfairness.imaging.{_HOMES.get(name, name)}")
+    if name == "quality":
+        return home
+    value = getattr(home, name)
     globals()[name] = value
     return value
 
