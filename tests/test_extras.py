@@ -64,7 +64,7 @@ def test_without_extras_everything_else_works_and_they_are_named():
     lines = f"""
 import runpy, sys
 sys.modules.update(dict.fromkeys({sorted(libraries)}))
-runpy.run_path({str(TESTS / "without_extras.py")!r})
+runpy.run_path({str(TESTS / "without_extras.py")!r}, run_name="__main__")
 """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", lines], capture_output=True, text=True
