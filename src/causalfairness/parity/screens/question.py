@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects.table import as_section
 from causalfairness.errors import OutcomeError, RoleError
 from causalfairness.parity.metrics.decisions import is_binary
 from causalfairness.parity.metrics.records import NONE_SELECTED
 from causalfairness.parity.metrics.sums import Shares
-from causalfairness.parity.screens.result import CategoryRate, Division, Screening
-from causalfairness.parity.screens.rule import Limit, Rule, rule_called
+from causalfairness.parity.metrics.table import MetricTable, Record
+from causalfairness.parity.metrics.words import between
+from causalfairness.parity.screens.rule import Rule, read_rule
 from causalfairness.tables import Column, Missing, RowAccount
 from causalfairness.tables.columns import Value, column_of
 from causalfairness.tables.groups import canonical, label_groups, shown, shown_value
@@ -33,6 +36,103 @@ from causalfairness.tables.target import Target
 
 SMALLEST = 30  # people; categories of fewer are marked
 ALONE = "no other category to compare with"
+SCREEN = (
+    "This is a screen, not a verdict: it says where groups differ, not why, and neither passes nor "
+    "fails anything."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """What does a statistical screen show, and what does its rule say of that?
+
+    Each of `divisions`, by one attribute or several as the rule asks, holds as plain data how many
+    people are in it (`people`) and of how many the category is not known (`unknown`), which
+    categories have the `highest` rate (none where nobody is selected) and the numbers of all
+    `categories`. A category has no `ratio` where it is excluded or nobody at all is selected;
+    `flagged` and `interval_lies` (below, contains or above the threshold) are None where the rule
+    has no threshold. `median` is the pooled one that scores were held against.
+
+    >>> import pyarrow as pa
+    >>> from causalfairness.parity import screens
+    >>> data = pa.table({"sex": ["F", "F", "M", "M"], "hired": [1, 0, 1, 1]})
+    >>> screens.screen(data, "four_fifths", columns={"sex": "sex"}, selected="hired").flagged
+    (('sex', 'F'),)
+    """
+
+    rule: Rule
+    measure: str
+    column: str
+    level: float
+    median: float | None
+    divisions: tuple[Record, ...]
+    account: RowAccount
+    justification: str
+    notes: tuple[str, ...]
+
+    @property
+    def flagged(self) -> tuple[tuple[str, str], ...]:
+        """Which categories lie below the threshold of the rule? Pairs of attribute and category."""
+        return tuple((row["by"], row["group"]) for row in self.table() if row.get("flagged"))
+
+    def table(self) -> MetricTable:
+        """What is the rate and the impact ratio of every category? Excluded ones have no ratio.
+
+        The columns `flagged` and `reading` are there where the rule has a threshold.
+        """
+        limit, rows = self.rule.threshold, []
+        for part in self.divisions:
+            for each in part["categories"]:
+                row = {"by": ", ".join(part["by"]), **each}
+                flagged, lies, remark = map(row.pop, ("flagged", "interval_lies", "remark"))
+                del row["excluded"]  # the remark says so
+                if limit is not None:
+                    reading = lies and f"interval {lies} {limit.value:g}"
+                    row |= {"flagged": flagged, "reading": reading}
+                rows.append({**row, "remark": remark})
+        return MetricTable(tuple(rows))
+
+    def sentences(self) -> tuple[str, ...]:
+        """What do the numbers say, in plain words?"""
+        said = [sentence for part in self.divisions for sentence in _sentences(part, self)]
+        if self.rule.threshold is None:
+            said.append(
+                f"{self.rule.name} sets no threshold for the impact ratio: ratios are stated, none "
+                "is flagged."
+            )
+        return *said, SCREEN
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, as plain data that JSON can hold?"""
+        found = {**vars(self), "rule": self.rule.to_dict(), "sentences": self.sentences()}
+        account = found.pop("account")
+        return {**found, "rows_read": account.read, "rows_used": account.used}
+
+    def __str__(self) -> str:
+        return "\n".join([self._title, f"{self.table()}\n", *self._lines()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_section(self._title, self.table()._repr_html_(), self._lines())
+
+    @property
+    def _title(self) -> str:
+        above = "" if self.median is None else f", above the pooled median of {self.median:g}"
+        return (
+            f"{self.rule}: {self.measure} of {self.column}{above}, {self.account.used:,} people, "
+            f"{100 * self.level:.6g}% intervals"
+        )
+
+    def _lines(self) -> Iterator[str]:
+        """The sentences, and what else a reader must know."""
+        rule, source = self.rule, self.rule.source
+        yield from self.sentences()
+        yield f"source: {source.title}, {source.citation}, {source.date}"
+        limits = [limit.says for limit in (rule.exclusion, rule.threshold) if limit]
+        yield from (f"rule: {says}" for says in (*limits, *rule.notes))
+        yield f"rows: {self.account}"
+        yield from (f"note: {note}" for note in self.notes)
 
 
 def screen(
@@ -66,10 +166,10 @@ def screen(
     >>> found = cf.parity.screens.screen(
     ...     cf.datasets.load_adult(), "nyc_local_law_144", columns={"sex": "sex"},
     ...     selected="income", favorable=">50K")
-    >>> round(found.divisions[0]["Female"].ratio, 3)
-    0.36
+    >>> [round(row["ratio"], 3) for row in found.table()]
+    [0.36, 1.0]
     """
-    rule = rule_called(rule)
+    rule = read_rule(rule)
     measure, measured = _measured(rule, selected, favorable, score)
     wanted = [by for by in rule.by if isinstance(columns, Mapping) and {*by} <= {*columns}]
     if not wanted or not {*columns} <= {*rule.categories}:
@@ -145,7 +245,7 @@ def _division(
     hits: NDArray[np.bool_],
     rule: Rule,
     level: float,
-) -> Division:
+) -> Record:
     """How the categories by some attributes compare, of all people whose category is known."""
     labels, group = label_groups([attributes[name] for name in by])
     known = [at for at, label in enumerate(labels) if nobody.isdisjoint(label)]
@@ -155,58 +255,55 @@ def _division(
             "values stand for unknown"
         )
     hit, total = (np.bincount(group, w)[known].astype(float) for w in (hits, None))
-    shares = Shares(hit, total, total)
-    categories, highest = _compared([shown(labels[at]) for at in known], shares, rule, level)
-    people = int(total.sum())
-    return Division(by, people, len(hits) - people, highest, categories)
-
-
-def _compared(
-    names: Sequence[str], shares: Shares, rule: Rule, level: float
-) -> tuple[tuple[CategoryRate, ...], tuple[str, ...]]:
-    """The rate and the ratio of each category, and which ones have the highest rate."""
-    people, selected = ([*map(int, counts)] for counts in (shares.people, shares.hits))
+    names, shares = [shown(labels[at]) for at in known], Shares(hit, total, total)
+    people, selected = ([*map(int, counts)] for counts in (total, hit))
     everyone, rates = sum(people), [*map(Fraction, selected, people)]
-    small = [_is_below(Fraction(count, everyone), rule.exclusion) is True for count in people]
+    small = [bool(_is_below(Fraction(count, everyone), rule.exclusion)) for count in people]
     kept = [at for at, left_out in enumerate(small) if not left_out]
     top = max(kept, key=lambda at: (rates[at], people[at]), default=0)
     highest = [at for at in kept if rates[at] == rates[top] > 0]
     limit = rule.threshold if len(kept) > 1 else None
-    under = f"under {100 * rule.exclusion.value:g}% of the people" if rule.exclusion else ""
+    under = f"excluded: under {_percent(rule)} of the people" if rule.exclusion else ""
     usual = NONE_SELECTED if not highest else ALONE if len(kept) == 1 else ""
     ends = np.column_stack([*shares.interval(level), *shares.over(shares.at([top]), level)])
-    found = []
+    categories: list[Record] = []
     for at, (low, high, *over) in enumerate(ends.tolist()):
         ratio = rates[at] / rates[top] if highest and not small[at] else None
         ratio_low, ratio_high = (None, None) if ratio is None or at == top else over
         few = f"fewer than {SMALLEST} people" if people[at] < SMALLEST else ""
-        found.append(
-            CategoryRate(
-                group=names[at],
-                people=people[at],
-                share=people[at] / everyone,
-                selected=selected[at],
-                rate=selected[at] / people[at],
-                rate_low=low,
-                rate_high=high,
-                ratio=None if ratio is None else float(ratio),
-                ratio_low=ratio_low,
-                ratio_high=ratio_high,
-                excluded=small[at],
-                flagged=None if ratio is None else _is_below(ratio, limit),
-                interval_lies=_lies(ratio_low, ratio_high, limit),
-                remark="; ".join(filter(None, [f"excluded: {under}" if small[at] else usual, few])),
-            )
+        categories.append(
+            {
+                "group": names[at],
+                "people": people[at],
+                "share": people[at] / everyone,
+                "selected": selected[at],
+                "rate": selected[at] / people[at],
+                "rate_low": low,
+                "rate_high": high,
+                "ratio": None if ratio is None else float(ratio),
+                "ratio_low": ratio_low,
+                "ratio_high": ratio_high,
+                "excluded": small[at],
+                "flagged": None if ratio is None else _is_below(ratio, limit),
+                "interval_lies": _lies(ratio_low, ratio_high, limit),
+                "remark": "; ".join(filter(None, [under if small[at] else usual, few])),
+            }
         )
-    return tuple(found), tuple(names[at] for at in highest)
+    return {
+        "by": by,
+        "people": everyone,
+        "unknown": len(hits) - everyone,
+        "highest": tuple(names[at] for at in highest),
+        "categories": tuple(categories),
+    }
 
 
-def _is_below(share: Fraction, limit: Limit | None) -> bool | None:
+def _is_below(share: Fraction, limit: Any) -> bool | None:
     """Held against the number as it was written: 0.8 is four fifths."""
     return None if limit is None else share < Fraction(str(limit.value))
 
 
-def _lies(low: float | None, high: float | None, limit: Limit | None) -> str | None:
+def _lies(low: float | None, high: float | None, limit: Any) -> str | None:
     if low is None or high is None or limit is None:
         return None
     return "below" if high < limit.value else "above" if low >= limit.value else "contains"
@@ -234,3 +331,56 @@ def _notes(
         "intervals of ratios hold one by one, and take the category with the highest rate as "
         "given, though it was found by looking"
     )
+
+
+def _sentences(part: Record, found: Screening) -> Iterator[str]:
+    """What the numbers of one division say."""
+    by, rule, rows = ", ".join(part["by"]), found.rule, part["categories"]
+    rates = {
+        row["group"]: between(*(row[of] for of in ("rate", "rate_low", "rate_high")))
+        for row in rows
+    }
+    highest = "; ".join(f"{name}, {rates[name]}" for name in part["highest"])
+    if highest:
+        yield f"By {by}: the highest {found.measure} is that of {highest}."
+    else:
+        yield f"By {by}: no {found.measure} above 0 is left to compare."
+    compared = {row["group"]: row for row in rows if row["ratio_low"] is not None}
+    if compared:
+        ratios = "; ".join(
+            f"{name} {between(*(row[of] for of in ('ratio', 'ratio_low', 'ratio_high')))}"
+            for name, row in compared.items()
+        )
+        yield f"Impact ratios by {by} ({100 * found.level:.6g}% intervals): {ratios}."
+    if compared and rule.threshold:
+        limit = f"{rule.threshold.value:g}"
+        below = [name for name, row in compared.items() if row["flagged"]]
+        unsure = [name for name, row in compared.items() if row["interval_lies"] == "contains"]
+        named = f" ({'; '.join(below)})" if below else ""
+        wide = f"; intervals contain {limit} for {'; '.join(unsure)}" if unsure else ""
+        yield (
+            f"{rule.name} by {by}: {len(below)} of {len(compared) + 1} categories below {limit} of "
+            f"the highest rate{named}{wide}."
+        )
+    small = "; ".join(
+        f"{row['group']} ({_people(row['people'])}, {100 * row['share']:.2g}%, rate "
+        f"{rates[row['group']]})"
+        for row in rows
+        if row["excluded"]
+    )
+    if small:
+        why = f"Justification: {found.justification}"
+        yield (
+            f"Excluded from the ratios by {by}, each under {_percent(rule)} of "
+            f"{part['people']:,} people: {small}. "
+            f"{why if found.justification else 'No justification was given.'}"
+        )
+    yield f"Not included by {by} because the category is not known: {_people(part['unknown'])}."
+
+
+def _percent(rule: Rule) -> str:
+    return f"{100 * rule.exclusion.value:g}%" if rule.exclusion else ""
+
+
+def _people(count: int) -> str:
+    return f"{count:,} {'person' if count == 1 else 'people'}"

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from causalfairness.errors import RuleError
 from causalfairness.settings import CLOSED, Contradiction, Number, Text, Texts, refusal_of, said
@@ -25,12 +25,8 @@ Date = Annotated[date, said("a date, such as 2023-04-06", strict=True)]
 Words = Annotated[Text, said("text that is not empty")]
 
 
-class Source(BaseModel):
-    """Where is a rule written down, and when was that text published?
-
-    >>> bundled_rule("four_fifths").source.citation
-    '29 CFR 1607.4(D); 43 FR 38290'
-    """
+class _Source(BaseModel):
+    """Where a rule is written down, and when that text was published."""
 
     model_config = CLOSED
     title: Words
@@ -39,28 +35,20 @@ class Source(BaseModel):
     address: Annotated[Text | None, said("text that is not empty")] = None
 
 
-class Limit(BaseModel):
-    """Which number does a rule set, and in which words?
+class _Exclusion(BaseModel):
+    """Below which share of the people a category may be left out."""
 
-    >>> bundled_rule("nyc_local_law_144").exclusion.value
-    0.02
-    """
-
-    model_config = CLOSED | ConfigDict(populate_by_name=True, from_attributes=True)
-    value: Number
+    model_config = CLOSED
+    value: Annotated[Number, said(SHARE, alias="share_below", gt=0, lt=1)]
     says: Words
 
 
-class Exclusion(Limit):
-    """Below which share of the people may a category be left out?"""
+class _Threshold(BaseModel):
+    """Below which ratio a category is flagged."""
 
-    value: Annotated[Number, said(SHARE, alias="share_below", gt=0, lt=1)]
-
-
-class Threshold(Limit):
-    """Below which ratio is a category flagged?"""
-
+    model_config = CLOSED
     value: Annotated[Number, said(SHARE, alias="ratio_below", gt=0, lt=1)]
+    says: Words
 
 
 class Rule(BaseModel):
@@ -70,7 +58,7 @@ class Rule(BaseModel):
     the values of each attribute as the rule names them. Without a `threshold` nothing is flagged,
     without an `exclusion` nobody is left out.
 
-    >>> print(bundled_rule("nyc_local_law_144"))
+    >>> print(read_rule("nyc_local_law_144"))
     NYC Local Law 144 bias audit (version of 2023-04-06, New York City)
     """
 
@@ -78,7 +66,7 @@ class Rule(BaseModel):
     name: Words
     version: Date
     jurisdiction: Words
-    source: Annotated[Source, TABLE]
+    source: Annotated[_Source, TABLE]
     measures: Annotated[
         tuple[Literal["selection rate", "scoring rate"], ...],
         said("a list of some of 'selection rate', 'scoring rate'", min_length=1),
@@ -91,8 +79,8 @@ class Rule(BaseModel):
         dict[str, Texts],
         said("a table of lists of texts, each once; [] takes the values of the data"),
     ]
-    exclusion: Annotated[Exclusion | None, TABLE] = None
-    threshold: Annotated[Threshold | None, TABLE] = None
+    exclusion: Annotated[_Exclusion | None, TABLE] = None
+    threshold: Annotated[_Threshold | None, TABLE] = None
     notes: Annotated[Texts, said("a list of texts, each once")] = ()
 
     @model_validator(mode="after")
@@ -123,41 +111,30 @@ def bundled_rules() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in BUNDLED.glob("*.toml")))
 
 
-def bundled_rule(name: str) -> Rule:
-    """What does a rule that comes with the package say?
+def read_rule(rule: Rule | str | os.PathLike[str]) -> Rule:
+    """What does a rule say: the one of that name which comes with the package, or a .toml file?
 
-    >>> bundled_rule("four_fifths").version.year
-    1978
+    All that is wrong with a file is said at once.
+
+    >>> read_rule("four_fifths").source.citation
+    '29 CFR 1607.4(D); 43 FR 38290'
     """
-    if name not in bundled_rules():
+    if isinstance(rule, Rule):
+        return rule
+    if rule in bundled_rules():
+        path = BUNDLED / f"{rule}.toml"
+    elif isinstance(rule, os.PathLike) or str(rule).endswith(".toml"):
+        path = Path(rule)
+    else:
         raise RuleError(
-            f"no rule is named {name!r}; there are {', '.join(bundled_rules())}, and a rule of "
+            f"no rule is named {str(rule)!r}; there are {', '.join(bundled_rules())}, and a rule of "
             "your own is given as the path of a .toml file"
         )
-    return read_rule(BUNDLED / f"{name}.toml")
-
-
-def read_rule(path: str | os.PathLike[str]) -> Rule:
-    """What does a rule file of your own say? All that is wrong with it is said at once.
-
-    >>> read_rule("none.toml")
-    Traceback (most recent call last):
-    ...
-    causalfairness.errors.RuleError: the rule file 'none.toml' cannot be read: ...
-    """
     try:
-        return Rule.model_validate(tomllib.loads(Path(path).read_text("utf-8")))
+        return Rule.model_validate(tomllib.loads(path.read_text("utf-8")))
     except ValidationError as error:
         raise RuleError(refusal_of(error, Rule, f"{path} is no rule of a screen")) from None
     except tomllib.TOMLDecodeError as cause:
         raise RuleError(f"{path} is not TOML: {cause}") from cause
     except (OSError, UnicodeDecodeError) as cause:
         raise RuleError(f"the rule file {str(path)!r} cannot be read: {cause}") from cause
-
-
-def rule_called(rule: Rule | str | os.PathLike[str]) -> Rule:
-    """Which rule is meant? A rule, the name of a bundled one, or the path of a file."""
-    if isinstance(rule, Rule):
-        return rule
-    own = isinstance(rule, os.PathLike) or str(rule).endswith(".toml")
-    return read_rule(rule) if own else bundled_rule(str(rule))
