@@ -13,8 +13,10 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 demo: $(VENV)/.ready-demo
 	@$(VENV)/bin/causalfairness audit compas --record record.json --report report.html || test $$? -eq 1
 
-# Tests run side by side, one for each core: more threads would only wait for each other.
+# Tests run side by side, one for each core: more threads would only wait for each other. What one
+# process has compiled is kept for the many that tests start.
 test test-all: export OMP_NUM_THREADS = 1
+test test-all: export PYTHONDONTWRITEBYTECODE =
 
 test: browser lint
 	$(VENV)/bin/python -m pytest -m "not slow"

@@ -1,13 +1,13 @@
 """Do the scripts of the gallery run, make their pictures, and leave nothing behind?
 
 Each runs in an empty folder, with warnings as errors. The picture of the README is that of the
-first script.
+first script. The scripts that take longest run with fewer repetitions, and as they are in the slow
+tests.
 """
 
 import ast
 import contextlib
 import re
-import runpy
 import warnings
 import xml.etree.ElementTree as ElementTree
 
@@ -19,6 +19,7 @@ from snippets import PROJECT, README, check_same
 
 SCRIPTS = sorted((PROJECT / "docs" / "examples").glob("plot_*.py"))
 PICTURES = PROJECT / "docs" / "pictures"
+LINES = '"DoublyRobust": DoublyRobust(outcome=LinearRegression(), **plain),'
 LEAST = {  # pictures of each script
     "plot_compas_revisited": 2,
     "plot_estimators_compared": 2,
@@ -30,7 +31,25 @@ LEAST = {  # pictures of each script
     "plot_predictive_parity": 3,
     "plot_sensitivity": 2,
 }
+SHORTER = {  # what is repeated less often: in the text of the script, and in the short run
+    "plot_estimators_compared": {'"DoublyRobust": DoublyRobust(),': LINES},
+    "plot_frontier": {"trees=30": "trees=8", "repetitions=3": "repetitions=1"},
+    "plot_invariance": {"size=(8, 20)": "size=(8, 4)"},
+    "plot_predictive_parity": {
+        "range(10)": "range(2)",
+        "range(20)": "range(4)",
+        "replicates=200": "replicates=40",
+        "3_500, 5_000, 7_500, 10_000": "5_000",
+    },
+}
 every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+LENGTHS = [
+    pytest.param(
+        script, whole, id=f"{script.stem}{'-whole' * whole}", marks=[pytest.mark.slow] * whole
+    )
+    for script in SCRIPTS
+    for whole in [False, True][: 1 + (script.stem in SHORTER)]
+]
 
 
 @pytest.fixture
@@ -44,10 +63,17 @@ def pyplot():
     pyplot.close("all")
 
 
-def run(script, folder):
+def run(script, folder, whole):
+    """The names of a script that was run, with fewer repetitions unless `whole`."""
+    text = script.read_text("utf-8")
+    for long, short in {} if whole else SHORTER.get(script.stem, {}).items():
+        assert long in text
+        text = text.replace(long, short)
+    names = {"__name__": "gallery"}
     with contextlib.chdir(folder), warnings.catch_warnings():
         warnings.simplefilter("error")
-        return runpy.run_path(str(script), run_name="gallery")
+        exec(compile(text, str(script), "exec"), names)
+    return names
 
 
 def caption_of(picture):
@@ -56,12 +82,12 @@ def caption_of(picture):
     return found.text
 
 
-@every_script
-def test_a_script_runs_and_makes_its_pictures(script, tmp_path, monkeypatch, pyplot, capsys):
+@pytest.mark.parametrize(("script", "whole"), LENGTHS)
+def test_a_script_runs_and_makes_its_pictures(script, whole, tmp_path, monkeypatch, pyplot, capsys):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "elsewhere"))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "here").mkdir()
-    names = run(script, tmp_path / "here")
+    names = run(script, tmp_path / "here", whole)
     assert len(pyplot.get_fignums()) >= LEAST[script.stem]
     for number in pyplot.get_fignums():
         pyplot.figure(number).canvas.draw()
