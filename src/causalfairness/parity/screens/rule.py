@@ -127,8 +127,8 @@ def read_rule(rule: Rule | str | os.PathLike[str]) -> Rule:
         path = Path(rule)
     else:
         raise RuleError(
-            f"no rule is named {str(rule)!r}; there are {', '.join(bundled_rules())}, and a rule of "
-            "your own is given as the path of a .toml file"
+            f"no rule is named {str(rule)!r}; there are {', '.join(bundled_rules())}, and a rule "
+            "of your own is given as the path of a .toml file"
         )
     try:
         return Rule.model_validate(tomllib.loads(path.read_text("utf-8")))
