@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from causalfairness.scm import StructuralCausalModel
     from causalfairness.sensitivity import sensitivity_to_confounding
+    from causalfairness.tables import Table
 
 __version__ = "0.2.0"
 
@@ -62,6 +63,7 @@ _HOME = {
     "FairPredictor": "causalfairness.adaptation",
     "StandardFairnessModel": "causalfairness.fairness_model",
     "StructuralCausalModel": "causalfairness.scm",
+    "Table": "causalfairness.tables",
     "check_business_necessity": "causalfairness.parity",
     "compare_attributes": "causalfairness.parity",
     "compare_estimators": "causalfairness.parity",
@@ -102,6 +104,7 @@ __all__ = [
     "FairPredictor",
     "StandardFairnessModel",
     "StructuralCausalModel",
+    "Table",
     "__version__",
     "adaptation",
     "audit",

@@ -21,7 +21,7 @@ from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, two_sided_p_value
 from causalfairness.parity.statistical import check_convention, describe, explain
-from causalfairness.tables import Missing, Of, open_table
+from causalfairness.tables import Missing, Of, ask
 
 PARTS = ("direct", "indirect", "spurious")
 
@@ -161,7 +161,7 @@ def compare_estimators(
     """
     check_convention(convention)
     named = _named(estimators)
-    table = open_table(data, missing=missing)
+    table, model = ask(data, model, missing=missing)
     by_estimator: dict[str, Decomposition] = {}
     refused: dict[str, CausalFairnessError] = {}
     for name, estimator in named.items():

@@ -23,7 +23,7 @@ from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.parity.statistical import check_convention, describe, explain, pick
-from causalfairness.tables import Missing, Of, open_table
+from causalfairness.tables import Missing, Of, ask
 from causalfairness.tables.columns import Value
 from causalfairness.tables.groups import COMPARISON, GroupLabel, members
 
@@ -131,7 +131,7 @@ def compare_groups(
     check_convention(convention)
     if model.reference is None:
         raise RoleError("compare_groups needs a reference group to compare with; found None")
-    table = open_table(data, missing=missing)
+    table, model = ask(data, model, missing=missing)
     wanted = _given(groups) if groups is not None else _other_groups(table.groups(model), model)
     pairs = [model.for_groups(comparison=group) for group in wanted]
     chosen, because = pick(table, pairs, of, estimator)

@@ -20,7 +20,7 @@ from causalfairness.errors import OverlapError, RoleError
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.statistical import decompose_disparity
-from causalfairness.tables import Missing, Of, open_table
+from causalfairness.tables import Missing, Of, ask
 from causalfairness.tables.groups import shown
 
 SMALL = 30  # people; fewer are pointed out
@@ -109,18 +109,17 @@ def compare_attributes(
     total         +0.1323 (0.0138)  -0.1280 (0.0156)  -0.0325 (0.0239)
     ...
     """
-    table = open_table(data, missing=missing)
+    table, model = ask(data, model, missing=missing)
     by_attribute: dict[str, Decomposition] = {}
     refused: dict[str, OverlapError] = {}
     for name, question in _questions(model).items():
         try:
             by_attribute[name] = decompose_disparity(
-                data,
+                table,
                 question,
                 of=of,
                 estimator=estimator,
                 convention=convention,
-                missing=missing,
                 workers=workers,
                 seed=seed,
             )

@@ -35,7 +35,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.error_rate import RATES, ErrorRateDecomposition, Rate
 from causalfairness.parity.statistical import check_convention, explain, pick
 from causalfairness.parity.yes_or_no import NOTHING, Answer, Decide, Decided, read_decided
-from causalfairness.tables import Missing, Table, open_table
+from causalfairness.tables import Missing, Table, ask
 from causalfairness.tables.frames import dealt_anew
 
 DEALS = 5  # how often the mediators are dealt out anew
@@ -82,7 +82,7 @@ def decompose_error_rates(
             "out"
         )
     known = estimator.predict if isinstance(estimator, KnownModel) else None
-    table = open_table(data, missing=missing)
+    table, model = ask(data, model, missing=missing)
     elsewhere = float(asked.of == "outcome" and asked.given)
     decided = read_decided(table, model, known, elsewhere=elsewhere)
     _check_exists(decided, asked, f"the prediction {decided.prediction.name!r}")

@@ -14,7 +14,7 @@ from causalfairness.effects import Decomposition, Estimate
 from causalfairness.effects.contrasts import PARTS, Convention
 from causalfairness.estimators import Estimator, choose_estimator
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables import Missing, Of, Table, open_table
+from causalfairness.tables import Missing, Of, Table, ask
 
 
 def decompose_disparity(
@@ -46,7 +46,7 @@ def decompose_disparity(
     True
     """
     check_convention(convention)
-    table = open_table(data, missing=missing)
+    table, model = ask(data, model, missing=missing)
     chosen, because = pick(table, [model], of, estimator)
     reading = chosen.read(table, model, of)
     estimate = chosen.estimate(reading, model, workers=workers, seed=seed)

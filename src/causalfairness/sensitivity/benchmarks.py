@@ -32,7 +32,7 @@ from causalfairness.sensitivity.question import SUPPORTED, about, asked, contras
 from causalfairness.sensitivity.stages import STAGES, StageName, stages_of
 from causalfairness.sensitivity.strengths import Shares, Strengths, times_to_reach
 from causalfairness.sensitivity.words import percent
-from causalfairness.tables import Missing, Of, open_table
+from causalfairness.tables import Missing, Of, ask
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ def benchmark_confounders(
             "the model names no confounders, so there is none to measure a hidden one by; state "
             "shares yourself with sensitivity_to_confounding"
         )
-    table = open_table(data, missing=missing)
+    table, model = ask(data, model, missing=missing)
     chosen, because = pick(table, [model], of, estimator)
     comparable = _comparable(chosen)
     with remembered_fits():

@@ -10,7 +10,7 @@ from causalfairness.tables.joining import add_column
 from causalfairness.tables.missing import Missing, RowAccount
 from causalfairness.tables.rows import RowPair, Rows
 from causalfairness.tables.source import only_columns, only_rows
-from causalfairness.tables.table import Table, open_table
+from causalfairness.tables.table import Table, ask, open_table
 from causalfairness.tables.target import Of, Within
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Table",
     "Within",
     "add_column",
+    "ask",
     "only_columns",
     "only_rows",
     "open_table",

@@ -83,6 +83,21 @@ class Column:
         labels = tuple(self.labels[code] for code in used if code >= 0)
         return Column(self.name, None, codes, labels)
 
+    def as_codes(self) -> Column:
+        """What is the column, if its numbers are codes? Labels, as they are written for people.
+
+        >>> Column.numbers("job", np.array([110.0, 9.0, np.nan])).as_codes().labels
+        ('110', '9')
+        """
+        if self.values is None:
+            return self
+        distinct, codes = _distinct(self.values)
+        texts = [f"{v:.0f}" if v.is_integer() else repr(v) for v in distinct.tolist()]
+        order = np.argsort(texts)
+        place = np.append(np.argsort(order), -1)
+        known = np.where(codes < 0, len(texts), codes)
+        return Column(self.name, None, place[known], tuple(texts[at] for at in order))
+
     def levels(self) -> Levels:
         """Which distinct values occur?"""
         values: tuple[Value, ...]

@@ -55,6 +55,7 @@ class FrameRows:
     """
 
     native: Any  # a frame of pandas, polars or pyarrow; one of narwhals is unwrapped
+    categorical: tuple[str, ...] = ()  # columns whose numbers are codes
     _columns: dict[str, Any] = field(default_factory=dict)  # as they came, fetched once
     _labels: dict[str, Column] = field(default_factory=dict)  # columns of words, read once
 
@@ -80,6 +81,8 @@ class FrameRows:
         Missing numbers are NaN, missing labels have code -1. Labels stand in the order of the
         categories where these are ordered, else in alphabetical order.
         """
+        if name in self.categorical:
+            return self._labels.setdefault(name, column_of(self.frame[name]).as_codes())
         native = self._column(name)
         if (_kind(native) or "f" * _is_number(self.types[name])) in tuple("fiub"):
             with reading():
@@ -197,7 +200,7 @@ def frame_rows(data: Any, names: Sequence[str]) -> FrameRows:
         frame = open_frame(data)
         if isinstance(frame, nw.LazyFrame) or not set(names) <= set(frame.columns):
             check_columns(frame, names)
-        return FrameRows(collect(frame))
+        return FrameRows(collect(frame), tuple(getattr(data, "categorical", ())))
 
 
 def column_from(name: str, values: Any) -> Column:
@@ -227,6 +230,8 @@ def made_like(example: nw.Series[Any], new: New) -> nw.Series[Any]:
     >>> made_like(example, Numbers(np.array([2.5]), whole=False)).to_native().type
     DataType(double)
     """
+    if isinstance(new, Labels) and _is_number(example.dtype):  # codes
+        new = Numbers(np.array([*map(float, new.labels)])[new.codes], whole=True)
     if isinstance(new, Labels):
         return nw.maybe_reset_index(_palette(example, new.labels)[new.codes])
     series = nw.new_series(example.name, new.values, backend=example.implementation)

@@ -43,6 +43,15 @@ class RowAccount:
         return text
 
 
+def check_missing(policy: Missing) -> None:
+    """Is this something that can happen to missing values?
+
+    >>> check_missing("drop")
+    """
+    if policy not in POLICIES:
+        raise MissingValuesError(f"missing must be one of {POLICIES}; found {policy!r}")
+
+
 def check_policy(missing: Mapping[str, int], policy: Missing, *, measured: Collection[str]) -> None:
     """May the work go on with these missing values per column?
 
@@ -50,8 +59,7 @@ def check_policy(missing: Mapping[str, int], policy: Missing, *, measured: Colle
 
     >>> check_policy({"age": 0}, "refuse", measured=["hired"])
     """
-    if policy not in POLICIES:
-        raise MissingValuesError(f"missing must be one of {POLICIES}; found {policy!r}")
+    check_missing(policy)
     found = {column: count for column, count in missing.items() if count}
     if found and policy == "refuse":
         counts = ", ".join(f"{column!r}: {count:,}" for column, count in found.items())

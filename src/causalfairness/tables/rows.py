@@ -161,16 +161,20 @@ def read_rows(
     target: Target | None,
     missing: Missing,
     *,
+    categorical: Sequence[str] = (),
     within: Within | None = None,
     known_by: Sequence[str] = (),
     needed: Sequence[str] = (),
 ) -> Rows:
     """What do the role columns hold, row by row?
 
-    Rows that are not `within` stay in the table but are not kept. The data is identified by the
-    columns of the frame, or by those in `known_by`. Columns in `needed` must not be missing.
+    Confounders and mediators in `categorical` are read as labels. Rows that are not `within` stay
+    in the table but are not kept. The data is identified by the columns of the frame, or by those
+    in `known_by`. Columns in `needed` must not be missing.
     """
     columns = {name: column_of(frame[name]) for name in frame.columns}
+    for name in {*model.confounders, *model.mediators} & {*categorical}:
+        columns[name] = columns[name].as_codes()
     groups, group_of_row = label_groups([columns[name] for name in model.protected_columns])
     outcome = None if target is None else target.read(columns[target.column])
     weights = None if model.weights is None else read_weights(columns[model.weights])

@@ -15,7 +15,7 @@ from typing import Any
 
 import narwhals as nw
 
-from causalfairness.errors import ColumnNotFoundError, SourceError
+from causalfairness.errors import ColumnNotFoundError, ColumnTypeError, SourceError
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
@@ -34,6 +34,9 @@ def open_frame(data: Any) -> Frame:
     """
     if isinstance(data, str | Path):
         return _open_files(str(data))
+    own = getattr(data, "frame", None)  # of a table
+    if isinstance(own, nw.DataFrame | nw.LazyFrame):
+        return own
     if isinstance(data, Mapping):
         raise SourceError(f"found a {type(data).__name__}; expected {ACCEPTED}")
     with reading():
@@ -59,6 +62,39 @@ def check_columns(frame: Frame, wanted: Iterable[str]) -> None:
                 else f"it has {', '.join(map(repr, present[:20])) or 'no columns at all'}"
             )
             raise ColumnNotFoundError(f"the data has no column {column!r}; {hint}")
+
+
+def with_numbers_of_words(frame: Frame, names: Sequence[str]) -> Frame:
+    """What does the frame hold, with text in these columns read as numbers?
+
+    >>> import pyarrow
+    >>> frame = open_frame(pyarrow.table({"pay": ["12.5", None, "1e3"]}))
+    >>> with_numbers_of_words(frame, ["pay"])["pay"].to_list()
+    [12.5, None, 1000.0]
+    """
+    schema = frame.collect_schema()
+    words = [
+        name for name in names if not (schema[name].is_numeric() or schema[name] == nw.Boolean)
+    ]
+    if not words:
+        return frame
+    if isinstance(frame, nw.LazyFrame):
+        return frame.with_columns(*(nw.col(name).cast(nw.Float64) for name in words))
+    return frame.with_columns(*(_numbers_of(frame[name]) for name in words))
+
+
+def _numbers_of(words: nw.Series[Any]) -> nw.Series[Any]:
+    numbers: list[float | None] = []
+    for value in words.to_list():
+        try:
+            numbers.append(None if value is None or value != value else float(value))
+        except (TypeError, ValueError):
+            raise ColumnTypeError(
+                f"column {words.name!r} holds {value!r}, which is no number; leave it out of "
+                "numeric, or correct the column"
+            ) from None
+    found = nw.new_series(words.name, numbers, nw.Float64, backend=words.implementation)
+    return nw.maybe_align_index(found, words)
 
 
 def only_columns(native: Any, names: Sequence[str]) -> Any:

@@ -1,24 +1,33 @@
-"""What data was brought, and how are missing values to be treated? The door to both products."""
+"""What data was brought, and how is it read? The door to both products: rows and cells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.errors import MissingValuesError, RoleError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Cells
 from causalfairness.tables.coarsening import Bins, Cuts, coarsen
 from causalfairness.tables.columns import Value, column_of
 from causalfairness.tables.counting import count_cells
 from causalfairness.tables.groups import GroupLabel, label_groups
-from causalfairness.tables.missing import Missing
+from causalfairness.tables.missing import Missing, check_missing
 from causalfairness.tables.rows import Rows, read_rows
-from causalfairness.tables.source import Frame, check_columns, collect, open_frame, reading
+from causalfairness.tables.source import (
+    Frame,
+    check_columns,
+    collect,
+    open_frame,
+    reading,
+    with_numbers_of_words,
+)
 from causalfairness.tables.target import Of, Target, Within, target_of
 
 Array = NDArray[np.float64]
@@ -26,21 +35,59 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What data was brought? Not read until an estimator asks for rows or cells.
+    """What data was brought, how were its rows drawn, and how are its columns read?
 
+    Every function takes it in place of the data alone; `missing=` of functions and `weights=` of
+    roles are short forms, and only one of the two places may say something. `weights` is the
+    column that says for how many people a row stands. `missing` says what happens to missing
+    values: `"refuse"`, `"drop"` (counted per group) or `"category"`. Columns in `categorical` hold
+    codes, though they look like amounts: a confounder or mediator of codes has a level for each.
+    Those in `numeric` are amounts: text in them is read as numbers, and whole numbers are taken as
+    such without a note. `accept` names columns that were looked at and are no copies of the
+    outcome. Nothing is read until a question is asked.
+
+    >>> import causalfairness as cf
     >>> import pyarrow as pa
-    >>> model = StandardFairnessModel(
+    >>> model = cf.StandardFairnessModel(
     ...     protected="sex", reference="M", comparison="F", outcome="hired")
-    >>> table = open_table(pa.table({"sex": ["M", "F", "M"], "hired": [1, 0, 0]}))
-    >>> len(table.cells(model, "outcome")), table.rows(model, "outcome").groups
-    (2, (('F',), ('M',)))
+    >>> table = cf.Table(
+    ...     pa.table({"sex": ["M", "F", "M", "F", "F"], "hired": [1, 0, 0, None, 1]}),
+    ...     missing="drop")
+    >>> print(cf.decompose_disparity(table, model).diagnostics.rows)
+    5 rows read, 4 used, 1 dropped for missing values (F: 1)
     """
 
-    frame: Frame
-    missing: Missing
+    data: Any
+    _: KW_ONLY
+    weights: str | None = None
+    missing: Missing = "refuse"
+    categorical: Sequence[str] = ()
+    numeric: Sequence[str] = ()
+    accept: Sequence[str] = ()
     within: Within | None = None  # the rows that are asked about; None for all
     known_by: tuple[str, ...] = ()  # columns that tell this data from other; by default all read
     needed: tuple[str, ...] = ()  # columns that rows must have besides those that are asked about
+
+    def __post_init__(self) -> None:
+        if isinstance(self.data, Table):
+            raise RoleError("the data is a Table already; say everything in one of the two")
+        check_missing(self.missing)
+        for setting in ("categorical", "numeric", "accept"):
+            names = getattr(self, setting)
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise RoleError(f"{setting}={names!r}; expected a list of names of columns")
+        both = [name for name in self.categorical if name in self.numeric]
+        if both:
+            raise RoleError(f"column {both[0]!r} is both in categorical and in numeric; choose one")
+
+    @cached_property
+    def frame(self) -> Frame:
+        """What is read from? Files, relations and lazy frames stay where they are."""
+        frame = open_frame(self.data)
+        weights = () if self.weights is None else (self.weights,)
+        with reading():
+            check_columns(frame, (*self.categorical, *self.numeric, *self.accept, *weights))
+            return with_numbers_of_words(frame, self.numeric)
 
     def rows(self, model: StandardFairnessModel, of: Of | None) -> Rows:
         """What does each person's row hold? `of` is None where no measured column is asked for."""
@@ -55,6 +102,7 @@ class Table:
             model,
             target,
             self.missing,
+            categorical=self.categorical,
             within=self.within,
             known_by=self.known_by,
             needed=self.needed,
@@ -143,10 +191,10 @@ class Table:
         with reading():
             check_columns(self.frame, [column])
             if isinstance(self.frame, nw.LazyFrame):
-                extended = self.frame.with_columns(target.expression(self.frame).alias(name))
-                return replace(self, frame=extended)
+                expression = target.expression(self.frame).alias(name)
+                return self._holding(self.frame.with_columns(expression))
             numbers = target.read(column_of(self.frame[column]))
-        return replace(self, frame=_with_numbers(self.frame, name, numbers))
+        return self._holding(_with_numbers(self.frame, name, numbers))
 
     def with_numbers(self, rows: Rows, name: str, numbers: Array) -> Table:
         """What is the table of these rows with one more column? `rows` were read from this table.
@@ -159,7 +207,7 @@ class Table:
         >>> told.values("score")
         (0.2, 0.7)
         """
-        return replace(self, frame=_with_numbers(rows.frame, name, numbers))
+        return self._holding(_with_numbers(rows.frame, name, numbers))
 
     def coarsened(self, bins: Mapping[str, Bins]) -> tuple[Table, Cuts]:
         """What is the table with these columns cut into bins, and where were they cut?
@@ -170,7 +218,16 @@ class Table:
         """
         with reading():
             frame, cuts = coarsen(self.frame, bins)
-        return replace(self, frame=frame), cuts
+        return self._holding(frame), cuts
+
+    def _holding(self, frame: Frame) -> Table:
+        """What is said here, of a frame made from this one: text is numbers in it already."""
+        there = {*frame.collect_schema().names()}
+        codes, accepted = (
+            tuple(name for name in names if name in there)
+            for names in (self.categorical, self.accept)
+        )
+        return replace(self, data=frame, categorical=codes, accept=accepted, numeric=())
 
     def groups(self, model: StandardFairnessModel) -> tuple[GroupLabel, ...]:
         """Which groups do the protected columns make?"""
@@ -226,13 +283,45 @@ class Table:
 
 
 def open_table(data: Any, *, missing: Missing = "refuse") -> Table:
-    """How is this data read? Frames, relations, paths and globs, through one door.
+    """How is this data read? Frames, relations, paths, globs and tables, through one door.
 
     >>> import pyarrow as pa
     >>> open_table(pa.table({"age": [31, 45]})).missing
     'refuse'
     """
-    return Table(open_frame(data), missing)
+    if not isinstance(data, Table):
+        table = Table(data, missing=missing)
+        _ = table.frame  # what cannot be read is refused here
+        return table
+    if "refuse" not in (missing, data.missing):
+        raise MissingValuesError(
+            f"the table says missing={data.missing!r} and the question missing={missing!r}; say it "
+            "in one place"
+        )
+    return data if missing == "refuse" else replace(data, missing=missing)
+
+
+def ask(
+    data: Any, model: StandardFairnessModel, *, missing: Missing = "refuse"
+) -> tuple[Table, StandardFairnessModel]:
+    """Which table is asked, with which roles? Weights that the table names are those of the roles.
+
+    >>> import pyarrow as pa
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="hired")
+    >>> data = pa.table({"sex": ["M", "F"], "hired": [1, 0], "w": [2.0, 3.0]})
+    >>> ask(Table(data, weights="w"), model)[1].weights
+    'w'
+    """
+    table = open_table(data, missing=missing)
+    if table.weights is None:
+        return table, model
+    if model.weights is not None:
+        raise WeightError(
+            f"the table says weights={table.weights!r} and the roles weights={model.weights!r}; "
+            "say it in one place"
+        )
+    return replace(table, weights=None), replace(model, weights=table.weights)
 
 
 def _with_numbers(frame: nw.DataFrame[Any], name: str, numbers: Array) -> nw.DataFrame[Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import GroupNotFoundError, RoleError, WeightError
 from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables import Missing, RowAccount, Rows, open_table
+from causalfairness.tables import Missing, RowAccount, Rows, ask
 from causalfairness.tables.groups import GroupLabel, count_rows, group_label, shown
 from causalfairness.tables.missing import check_policy
 from causalfairness.tables.target import Of, Target, target_of
@@ -49,12 +49,13 @@ def read_people(
     data: Any, model: StandardFairnessModel, groups: Sequence[Any] | None, missing: Missing
 ) -> People:
     """What do the rows hold that the metrics are made of?"""
-    rows = open_table(data, missing=missing).rows(_narrow(model), None)
+    table, model = ask(data, model, missing=missing)
+    rows = table.rows(_narrow(model), None)
     measured = {
         of: target_of(model, of).read(rows.columns[name])
         for of, name in _measured_columns(model).items()
     }
-    known, lacking = _known(rows, model, measured, missing)
+    known, lacking = _known(rows, model, measured, table.missing)
     wanted = _chosen(rows.groups, model, groups)[rows.group_of_row]
     heavy = np.ones(len(known), dtype=bool) if rows.weights is None else rows.weights != 0
     at = np.flatnonzero(known & wanted & heavy)

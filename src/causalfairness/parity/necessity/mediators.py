@@ -30,7 +30,7 @@ from causalfairness.parity.necessity.prediction_node import with_prediction_node
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.paths import PathQuestion, ask_along, effects_along
 from causalfairness.scm.refits import check_replicates
-from causalfairness.tables import Missing, Of, RowAccount, Rows, only_rows, open_table
+from causalfairness.tables import Missing, Of, RowAccount, Rows, Table, ask, only_rows, open_table
 from causalfairness.tables.frames import frame_rows
 
 OTHERS = "other mediators"
@@ -61,21 +61,12 @@ class MediatorPaths:
 
     def findings(self, data: Any, *, missing: Missing, workers: int, seed: int) -> Findings:
         """How large is the effect along each path, on outcome and prediction?"""
-        data, account = self._complete(data, missing)
-        if self.model.predict is not None:
-            data, model, scm = with_prediction_node(data, self.model, self.scm)
-            return replace(self, model=model, scm=scm)._found(data, account, workers, seed)
-        return self._found(data, account, workers, seed)
-
-    def _complete(self, data: Any, missing: Missing) -> tuple[Any, RowAccount]:
-        """The rows that have all that is asked for, and which they are."""
-        needed = (self.model.outcome, self.model.prediction_column)
-        table = open_table(data, missing=missing).needing(*filter(None, needed))
-        rows = table.rows(self.model, "outcome")
-        account = rows.pair(self.model).account
-        if rows.kept.all():
-            return data, account
-        return only_rows(frame_rows(data, ()).native, np.flatnonzero(rows.kept)), account
+        table, model = ask(data, self.model, missing=missing)
+        data, account = _complete(table, model)
+        scm = self.scm
+        if model.predict is not None:
+            data, model, scm = with_prediction_node(data, model, scm)
+        return replace(self, model=model, scm=scm)._found(data, account, workers, seed)
 
     def _found(self, data: Any, account: RowAccount, workers: int, seed: int) -> Findings:
         table = open_table(data)
@@ -230,3 +221,13 @@ def _has_no_arrow(
         f"path {name!r} names {mediator!r}, to which no arrow leads from {protected}: it follows "
         f"from {causes}. Paths differ in how they begin; name the mediators they begin with"
     )
+
+
+def _complete(table: Table, model: StandardFairnessModel) -> tuple[Any, RowAccount]:
+    """The rows that have all that is asked for, and which they are."""
+    needed = (model.outcome, model.prediction_column)
+    rows = table.needing(*filter(None, needed)).rows(model, "outcome")
+    native = frame_rows(table, ()).native
+    if not rows.kept.all():
+        native = only_rows(native, np.flatnonzero(rows.kept))
+    return native, rows.pair(model).account

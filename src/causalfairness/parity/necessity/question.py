@@ -26,7 +26,7 @@ from causalfairness.parity.necessity.paths import PATHS, Findings, three_paths
 from causalfairness.parity.necessity.report import NecessityReport, PathVerdict
 from causalfairness.parity.necessity.rules import EquivalenceRule, PointRule, Rule
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.tables import Missing, open_table
+from causalfairness.tables import Missing, ask
 
 Allowed = Iterable[str | Declaration]
 Groups = Mapping[str, Sequence[str]]
@@ -159,7 +159,7 @@ def _report(
         findings = asked.findings(data, missing=missing, workers=workers, seed=seed)
     else:
         ledger = ledger_of(allowed, PATHS)
-        table = open_table(data, missing=missing)
+        table, model = ask(data, model, missing=missing)
         both = estimate_both(table, model, asked, workers=workers, seed=seed)
         findings = three_paths(both, model)
     findings = replace(findings, notes=(*findings.notes, *notes))

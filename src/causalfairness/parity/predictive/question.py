@@ -35,7 +35,7 @@ from causalfairness.parity.predictive.rows import Scored, read_scored
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
-from causalfairness.tables import Missing, only_rows, open_table
+from causalfairness.tables import Missing, Table, ask, only_rows
 from causalfairness.tables.frames import frame_rows
 
 Array = NDArray[np.float64]
@@ -105,8 +105,9 @@ def decompose_predictive_parity(
     native = None
     if counterfactual is not None and given is None:
         native = frame_rows(data, []).native  # read once, so that rows stay in their order
-        data = native
-    people = read_scored(open_table(data, missing=missing), model, given, missing)
+        data = replace(data, data=native) if isinstance(data, Table) else native
+    table, model = ask(data, model, missing=missing)
+    people = read_scored(table, model, given)
     otherwise = outcomes_otherwise(counterfactual, people, native, draws=draws, seed=seed)
     binning = bin_scores(people.score, people.weights, bins, name=people.called)
     placed = _placed(people, binning, otherwise)

@@ -57,9 +57,7 @@ class Scored:
         return target_of(self.model, "outcome")
 
 
-def read_scored(
-    table: Table, model: StandardFairnessModel, given: str | None, missing: Missing
-) -> Scored:
+def read_scored(table: Table, model: StandardFairnessModel, given: str | None) -> Scored:
     """What do the rows hold? `given` names a column of counterfactual outcomes, if there is one."""
     _check_roles(model)
     rows = _read(table, model, given)
@@ -70,7 +68,7 @@ def read_scored(
     if given is not None:
         asked = members(rows.groups, model)[rows.group_of_row] == COMPARISON
         absent[given] = rows.columns[given].is_missing & asked
-    rows = _without(rows, absent, missing)
+    rows = _without(rows, absent, table.missing)
     rows.pair(_narrow(model))  # refuses groups without a row, or without weight
     pair = _weighing(rows).pair(_narrow(model))
     if predicted is None:
