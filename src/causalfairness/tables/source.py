@@ -34,7 +34,8 @@ def open_frame(data: Any) -> Frame:
     """
     if isinstance(data, str | Path):
         return _open_files(str(data))
-    own = getattr(data, "frame", None)  # of a table
+    with reading():
+        own = getattr(data, "frame", None)  # of a table; a relation whose source has gone refuses
     if isinstance(own, nw.DataFrame | nw.LazyFrame):
         return own
     if isinstance(data, Mapping):
