@@ -1,6 +1,8 @@
 """The door: what may come in, what is turned away, and what is said about it."""
 
+import gc
 import gzip
+import weakref
 
 import duckdb
 import numpy as np
@@ -18,7 +20,8 @@ from causalfairness.errors import (
     MissingValuesError,
     SourceError,
 )
-from causalfairness.tables import open_table
+from causalfairness.tables import open_table, source
+from causalfairness.tables.source import collect, open_frame
 from forms import in_memory_and_lazy, lending, loans
 
 
@@ -67,6 +70,30 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(name, suffix, tmp_p
         frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
     assert total(loans(seed=9)) != EXPECTED
     assert total(tmp_path / f"{name}.{suffix}") == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_engine_that_reads_a_file_lives_as_long_as_what_is_read(suffix, tmp_path, monkeypatch):
+    """Before DuckDB 1.5 a relation outlives its connection, and then cannot be read."""
+    alive, connect = [], duckdb.connect
+
+    class Connection:
+        def __init__(self):
+            self.engine = connect()
+            alive.append(weakref.ref(self))
+
+        def __getattr__(self, name):
+            return getattr(self.engine, name)
+
+    monkeypatch.setattr(duckdb, "connect", Connection)
+    source._connection.cache_clear()
+    try:
+        frame = open_frame(str(write_parts(tmp_path, [loans()], suffix))).select("y")
+        gc.collect()
+        assert [each() is not None for each in alive] == [True]
+        assert collect(frame)["y"].sum() == loans()["y"].sum()
+    finally:
+        source._connection.cache_clear()
 
 
 def write_parts(folder, parts, suffix):

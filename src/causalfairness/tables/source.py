@@ -7,10 +7,13 @@ stay where they are: only the columns with a role, or the counts made of them, a
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import narwhals as nw
@@ -157,13 +160,21 @@ def _open_files(path: str) -> Frame:
         if not Path(name).stat().st_size:
             raise SourceError(f"{name!r} is empty: not even the names of columns are in it")
     files = [glob.escape(name) for name in found]  # the engine looks for patterns once more
-    connection = duckdb.connect()
+    connection = _connection(os.getpid(), get_ident())
     try:
         if kinds == {"parquet"}:
             return open_frame(connection.read_parquet(files, union_by_name=True))
         return open_frame(_read_csv(connection, files))
     except duckdb.Error as cause:
         raise SourceError(f"{path!r} cannot be read: {cause}") from cause
+
+
+@cache
+def _connection(process: int, thread: int) -> Any:
+    """One for each thread, kept for good: before DuckDB 1.5 a relation does not keep its own."""
+    import duckdb
+
+    return duckdb.connect()
 
 
 def _read_csv(connection: Any, files: list[str]) -> Any:
