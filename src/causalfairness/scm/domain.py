@@ -84,9 +84,9 @@ class Domain:
 
     def encode(self, column: Column) -> Array:
         """How do the values of such a column stand in arrays? Missing and unknown are refused."""
-        codes = column.as_codes()
-        if {*codes.labels} & {*self.labels}:
-            column = codes
+        if self.labels and column.is_number:  # codes, where any of them is known
+            codes = column.as_codes()
+            column = codes if {*codes.labels} & {*self.labels} else column
         if column.is_number == bool(self.labels):
             if not len(column):
                 return np.empty(0)
