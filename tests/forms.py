@@ -37,7 +37,7 @@ def every_form(table, folder, *, csv=True):
         "polars": pl.from_arrow(table),
         "lazy polars": pl.from_arrow(table).lazy(),
         "pyarrow": table,
-        "duckdb relation": duckdb.connect().from_arrow(table),
+        "duckdb relation": duckdb.from_arrow(table),
         "parquet file": whole,
         "parquet parts": str(parts / "part-*.parquet"),
     }
@@ -57,7 +57,7 @@ def in_memory_and_lazy(frame):
         "polars": pl.from_pandas(frame),
         "lazy polars": pl.from_pandas(frame).lazy(),
         "pyarrow": pa.Table.from_pandas(frame, preserve_index=False),
-        "duckdb relation": duckdb.connect().from_df(frame),
+        "duckdb relation": duckdb.from_df(frame),
     }
 
 

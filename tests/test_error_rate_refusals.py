@@ -243,7 +243,7 @@ def test_names_that_are_taken_are_not_overwritten():
 
 def test_a_relation_of_a_database_is_asked_with_its_model():
     people = draw(listens_to_all, 500, seed=48)
-    relation = duckdb.connect().from_df(people)
+    relation = duckdb.from_df(people)
     model = replace(MODEL, prediction=predicting(listens_to_all))
     one, other = (cf.decompose_error_rates(data, model, "tpr") for data in (relation, people))
     same_answer(one, other)

@@ -78,7 +78,7 @@ def test_small_groups_are_named_and_not_pooled():
 
 def test_counts_do_not_depend_on_where_the_data_lives():
     data = people(500, seed=3)
-    lazy = duckdb.connect().from_arrow(pa.Table.from_pandas(data))
+    lazy = duckdb.from_arrow(pa.Table.from_pandas(data))
     assert open_table(data).people(MODEL) == open_table(lazy).people(MODEL)
 
 

@@ -160,7 +160,7 @@ def test_counting_where_the_data_lives_gives_the_same(weights, values):
     assert data.column_names[5] == "p"
     model = replace(MODEL, weights=weights)
     here = estimate_both(open_table(data), model, Strata())
-    relation = duckdb.connect().from_arrow(data)
+    relation = duckdb.from_arrow(data)
     for there in (relation, pl.from_arrow(data).lazy()):
         both = estimate_both(open_table(there), model, Strata())
         assert both.outcome.world_means.basis == here.outcome.world_means.basis
@@ -203,7 +203,7 @@ def with_gaps():
 @pytest.mark.parametrize("lazy", [False, True])
 def test_both_use_the_rows_that_have_both(estimator, lazy):
     gaps, complete = with_gaps()
-    data = duckdb.connect().from_arrow(gaps) if lazy else gaps
+    data = duckdb.from_arrow(gaps) if lazy else gaps
     both = estimate_both(open_table(data, missing="drop"), MODEL, estimator)
     for estimate in (both.outcome, both.prediction):
         rows = estimate.diagnostics.rows

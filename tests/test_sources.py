@@ -160,7 +160,7 @@ def test_only_columns_with_a_role_are_read_from_where_the_data_lives(tmp_path):
     frame = loans().assign(notes=[[1]] * 400)
     frame.to_parquet(tmp_path / "a.parquet")
     assert total(tmp_path / "a.parquet") == EXPECTED
-    relation = duckdb.connect().sql(
+    relation = duckdb.sql(
         "select 'a' as \"group\", 1 as c, 1 as m, range % 2 as y, error('was read') as trap "
         "from range(10) union all select 'b', 1, 1, range % 3, error('was read') from range(9)"
     )
@@ -306,7 +306,7 @@ def test_columns_of_nested_values_are_refused_whatever_their_role(kind, role):
         table.to_pandas(),
         pl.from_arrow(table),
         pl.from_arrow(table).lazy(),
-        duckdb.connect().from_arrow(table),
+        duckdb.from_arrow(table),
     ):
         for ask in (cf.decompose_disparity, cf.compare_groups):
             with pytest.raises(CausalFairnessError, match=f"'{role}'"):

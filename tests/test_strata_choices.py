@@ -76,7 +76,7 @@ def forms_of(table, folder):
     yield "pandas", table.to_pandas()
     yield "polars", pl.from_arrow(table)
     yield "lazy", pl.from_arrow(table).lazy()
-    yield "duckdb", duckdb.connect().from_arrow(table)
+    yield "duckdb", duckdb.from_arrow(table)
     yield "csv", str(folder / "people.csv")
 
 

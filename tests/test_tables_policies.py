@@ -160,7 +160,7 @@ def test_nan_and_null_are_both_missing_wherever_they_are_written(column, other, 
     assert table[column].null_count == (other is None)
     forms = every_form(table, tmp_path, csv=False)
     pl.from_arrow(table).write_parquet(tmp_path / "polars.parquet")
-    forms["relation of a file"] = duckdb.connect().read_parquet(str(tmp_path / "polars.parquet"))
+    forms["relation of a file"] = duckdb.read_parquet(str(tmp_path / "polars.parquet"))
     expected = open_table(frame.drop(index=[3, 5])).cells(model, "outcome")
     for name, data in forms.items():
         cells = open_table(data, missing="drop").cells(model, "outcome")
@@ -174,7 +174,7 @@ def test_nan_and_null_are_both_missing_wherever_they_are_written(column, other, 
 
 def test_nan_and_null_are_one_category():
     table = pa.table({"group": list("abab"), "c": [math.nan, None, 1.0, 1.0], "y": [0, 1, 1, 0]})
-    for data in (table, pl.from_arrow(table).lazy(), duckdb.connect().from_arrow(table)):
+    for data in (table, pl.from_arrow(table).lazy(), duckdb.from_arrow(table)):
         cells = open_table(data, missing="category").cells(lending(mediators=[]), "outcome")
         assert cells.keys[1].levels().values == (1.0, None)
         assert cells.stratum.tolist() == [0, 0, 1, 1]

@@ -180,18 +180,26 @@ def _connection(process: int, thread: int) -> Any:
 def _read_csv(connection: Any, files: list[str]) -> Any:
     """Columns meet by name across files, and yes and no stay words: only true and false are not."""
 
-    def read(types: dict[str, str]) -> Any:
-        return connection.read_csv(files, header=True, union_by_name=True, dtype=types)
+    def read(words: Iterable[str]) -> Any:
+        """Asked in SQL: before DuckDB 2 the method forgets types where columns meet by name."""
+        types = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in words)
+        names = ", ".join(map(_literal, files))
+        options = f"header = true, union_by_name = true, types = {{{types}}}"
+        return connection.sql(f"FROM read_csv([{names}], {options})")
 
-    relation = read({})
+    relation = connection.read_csv(files, header=True, union_by_name=True)
     kinds = zip(relation.columns, relation.types, strict=True)
-    truths = {name: "VARCHAR" for name, kind in kinds if str(kind) == "BOOLEAN"}
+    truths = [name for name, kind in kinds if str(kind) == "BOOLEAN"]
     if not truths:
         return relation
-    columns = read(truths).limit(SNIFFED).to_arrow_table().select(list(truths))
+    columns = read(truths).limit(SNIFFED).to_arrow_table().select(truths)
     spelled = {name: set(columns[name].drop_null().to_pylist()) for name in truths}
     words = [name for name in truths if {w.lower() for w in spelled[name]} - {"true", "false"}]
-    return read(dict.fromkeys(words, "VARCHAR")) if words else relation
+    return read(words) if words else relation
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _kind(name: str) -> str:
