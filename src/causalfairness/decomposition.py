@@ -82,6 +82,8 @@ class CausalFairnessDecomposition:
     def __post_init__(self) -> None:
         if self.task not in ("classification", "regression"):
             raise ValueError(f"task must be 'classification' or 'regression'; found {self.task!r}")
+        if self.graph is not None:
+            object.__setattr__(self, "graph", CausalGraph.of(self.graph))
         if self.graph is not None and (len(self.confounders) or len(self.mediators)):
             raise RoleError(
                 "roles are given twice, by a graph and by lists; leave out one of the two"

@@ -230,5 +230,12 @@ class RecordError(CausalFairnessError):
     """A record of an audit cannot be read, or cannot be compared."""
 
 
+class NotWrittenError(CausalFairnessError, OSError):
+    """A file cannot be written; what was there before is still there, whole."""
+
+    def __str__(self) -> str:
+        return f"{self.filename!r} is not written: {self.strerror}. Check the path and its rights"
+
+
 class PictureError(CausalFairnessError):
     """A drawing holds more than shapes and letters, and is not put on a page."""

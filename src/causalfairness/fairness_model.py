@@ -107,9 +107,8 @@ class StandardFairnessModel:
 
         Of the columns that cause the outcome or the prediction by a path that avoids
         `protected`, its descendants are mediators and the others confounders; the rest is in
-        `left_out`. A prediction that is not in the graph is taken as a function of the
-        columns with a role. Refuses with `NotIdentifiedError`, naming the edges, where the
-        graph breaks the assumptions of the model.
+        `left_out`. A prediction that is not in the graph is taken as a function of the columns with
+        a role. Refuses with `NotIdentifiedError` where the graph breaks the model's assumptions.
 
         >>> graph = CausalGraph.parse('''
         ...     race <-> age; {race, age} -> priors; {race, age, priors} -> recid
@@ -119,6 +118,7 @@ class StandardFairnessModel:
         >>> model.confounders, model.mediators, model.left_out
         (('age',), ('priors',), ('lottery', 'sentence'))
         """
+        graph = CausalGraph.of(graph)
         attribute = _columns("protected", [protected] if isinstance(protected, str) else protected)
         _check_targets(outcome, prediction)
         targets = [] if outcome is None else [outcome]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
+
+from causalfairness.errors import NotWrittenError
 
 
 def write_whole(content: str | bytes, path: str | os.PathLike[str]) -> Path:
@@ -24,7 +27,8 @@ def write_whole(content: str | bytes, path: str | os.PathLike[str]) -> Path:
             os.fsync(file.fileno())
         os.replace(part, goal)
     except OSError as cause:
-        raise OSError(cause.errno, cause.strerror, str(goal)) from cause
+        raise NotWrittenError(cause.errno, cause.strerror or str(cause), str(goal)) from cause
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
     return goal

@@ -198,7 +198,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> kept.resolving, kept.transport_confounders
         (('priors',), True)
         """
-        kept = keeping(self.graph, self.protected_columns, self._outcome(), paths, named or {})
+        kept = keeping(self._graph, self.protected_columns, self._outcome(), paths, named or {})
         return clone(self).set_params(  # type: ignore[no-any-return]
             resolving=kept.resolving, transport_confounders=not kept.spurious
         )
@@ -224,16 +224,20 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return outcome
 
+    @property
+    def _graph(self) -> CausalGraph:
+        return CausalGraph.of(self.graph)
+
     def _outcome(self) -> str | None:
         """The outcome that was named, or the one descendant that leads nowhere."""
         protected = self.protected_columns
-        caused = self.graph.descendants(protected)
+        caused = self._graph.descendants(protected)
         if self.outcome is not None:
             if self.outcome in protected:
                 raise RoleError(f"{self.outcome!r} is protected and cannot be the outcome as well")
-            self.graph.parents(self.outcome)  # refuses what is not in the graph
+            self._graph.parents(self.outcome)  # refuses what is not in the graph
             return self.outcome
-        last = [node for node in caused if not self.graph.child_map[node]]
+        last = [node for node in caused if not self._graph.child_map[node]]
         return last[0] if len(last) == 1 else None
 
     def _read(self, data: Any) -> tuple[Read, Codes]:
@@ -245,7 +249,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _plan(self) -> Plan:
         self._outcome()
         return plan_of(
-            self.graph,
+            self._graph,
             self.protected_columns,
             resolving=self.resolving,
             transport=self.transport_confounders,
@@ -254,7 +258,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learner(self, column: str) -> QuantileLearner:
         learner = self.learner
         if isinstance(learner, Mapping):
-            self.graph.parents(learner)  # refuses what is not in the graph
+            self._graph.parents(learner)  # refuses what is not in the graph
             learner = learner.get(column)
         if learner is None:
             return QuantileForest()
@@ -312,7 +316,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             },
             orders=orders,
             absent=tuple(column for column in plan.moved if column not in present),
-            outside=tuple(name for name in present if name not in self.graph.nodes),
+            outside=tuple(name for name in present if name not in self._graph.nodes),
             fits=self._fits(read, group),
         )
 

@@ -46,6 +46,7 @@ NOTHING = "(not there)"
 LONGEST = 70  # characters of a value that is shown
 SHOWN = 8  # differences of a group that are printed
 BY_THE_WAY = ("source", "order")  # of the data; a record is found again whatever they are
+HUGE = 1e300  # numbers beyond are the same or they are not
 OTHER_DATA = "the data is not that of the record, so nothing was asked again"
 
 
@@ -252,7 +253,7 @@ def _by_name(value: Any) -> dict[str, Any] | None:
 def _same(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
-    if isinstance(a, int | float) and isinstance(b, int | float):
+    if isinstance(a, float | int) and isinstance(b, float | int) and max(abs(a), abs(b)) < HUGE:
         return abs(a - b) <= max(FLOOR, tolerance * max(abs(a), abs(b)))
     if isinstance(a, str) and isinstance(b, str) and a != b and " " in a:
         return _same_words(a, b, tolerance)

@@ -26,6 +26,7 @@ from causalfairness.tables.groups import shown
 SCHEMA = "causalfairness.audit/1"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "duckdb", "numba")
 PARTS = {"data": dict, "settings": dict, "versions": dict, "answers": list, "assumptions": list}
+DEEPEST = 50  # lists and tables within each other; a record has about ten
 VERDICTS = ("violated", "undecided", "satisfied")
 
 
@@ -120,7 +121,7 @@ def stored_record(path: str | os.PathLike[str]) -> Any:
     """What is in this file, whatever kind of study it is the record of?"""
     file = Path(path)
     try:
-        return json.loads(file.read_text("utf-8"))
+        return json.loads(file.read_text("utf-8-sig"), parse_constant=_no_number)
     except OSError as cause:
         raise RecordError(
             f"the record {str(file)!r} cannot be read: {cause.strerror or cause}"
@@ -131,6 +132,8 @@ def stored_record(path: str | os.PathLike[str]) -> Any:
 
 def check_record(found: Any, where: str) -> dict[str, Any]:
     """Is this a record that can be compared?"""
+    if is_deep([found]):
+        raise RecordError(f"{where!r} is no record: it is nested deeper than {DEEPEST} times")
     if not isinstance(found, dict) or not str(found.get("schema", "")).startswith(
         SCHEMA.partition("/")[0]
     ):
@@ -148,6 +151,23 @@ def check_record(found: Any, where: str) -> dict[str, Any]:
     return found
 
 
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number that JSON knows")
+
+
+def is_deep(found: Any) -> bool:
+    """Whether plain data is nested deeper than anything that is written here.
+
+    >>> is_deep({"a": [1, {"b": 2}]})
+    False
+    """
+    level = [found]
+    for _ in range(DEEPEST):
+        inside = (each.values() if isinstance(each, Mapping) else each for each in level)
+        level = [one for held in inside for one in held if isinstance(one, list | Mapping)]
+    return bool(level)
+
+
 def _timings(
     kept: Sequence[Mapping[str, Any]], titles: Sequence[str], started: datetime
 ) -> dict[str, Any]:
@@ -156,7 +176,7 @@ def _timings(
         "started": started.isoformat(timespec="seconds"),
         "seconds": round((datetime.now(UTC) - started).total_seconds(), 3),
         "questions": [
-            {"question": title, "seconds": each["seconds"], "restored": each["restored"]}
+            {"question": title, **{key: each[key] for key in ("seconds", "restored", "damaged")}}
             for title, each in zip([*titles, "assumptions"], kept, strict=True)
         ],
     }

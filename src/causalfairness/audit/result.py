@@ -91,7 +91,7 @@ class AuditResult:
         yield (
             f"{title}: {self.record['data']['rows']:,} rows, {asked} "
             f"{'question' if asked == 1 else 'questions'} asked, {asked - refused} answered. "
-            f"{self._judged()}"
+            f"{self._damaged()}{self._judged()}"
         )
         for answer in answers:
             if answer["status"] == "answered":
@@ -106,6 +106,11 @@ class AuditResult:
         ]
         for each in doubtful:
             yield f"The data speaks against this: {each}."
+
+    def _damaged(self) -> str:
+        asked = self.record.get("timings", {}).get("questions", ())
+        names = [each["question"] for each in asked if each.get("damaged")]
+        return f"Kept answers that were damaged and asked again: {'; '.join(names)}. " * bool(names)
 
     def _judged(self) -> str:
         counts = [

@@ -75,12 +75,12 @@ class _Run:
         key = key_of({**identity_of(self.study), "about": about})
         kept = self.store.find(key)
         if kept is not None:
-            return {**kept, "restored": True}
-        began = time.perf_counter()
+            return {**kept, "restored": True, "damaged": False}
+        began, damaged = time.perf_counter(), self.store.holds(key)
         found = work()
         found["seconds"] = round(time.perf_counter() - began, 3)
         self.store.keep(key, found)
-        return {**found, "restored": False}
+        return {**found, "restored": False, "damaged": damaged}
 
 
 def identity_of(study: Study) -> Kept:

@@ -59,12 +59,26 @@ class Store:
         if self.folder is None:
             return None
         try:
-            kept = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
-        except (OSError, ValueError):
+            found = json.loads(self._file(key).read_text("utf-8"))
+            kept: dict[str, Any] = plain(found["kept"])
+            return kept if found["sha256"] == _digest(kept, key) else None
+        except (OSError, ValueError, RecursionError, LookupError, TypeError):
             return None
-        return kept if isinstance(kept, dict) and kept.get("key") == key else None
+
+    def holds(self, key: str) -> bool:
+        """Is there a file under this key, readable or not?"""
+        return self.folder is not None and os.path.lexists(self._file(key))
 
     def keep(self, key: str, kept: Mapping[str, Any]) -> None:
-        """Keep an answer under its key."""
+        """Keep an answer under its key, with a digest of both by which damage is seen."""
         if self.folder is not None:
-            write_whole(written({**kept, "key": key}), self.folder / f"{key}.json")
+            whole = {"kept": kept, "sha256": _digest(kept, key)}
+            write_whole(written(whole), self._file(key))
+
+    def _file(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{key}.json"
+
+
+def _digest(kept: Any, key: str) -> str:
+    return key_of({"key": key, "kept": kept})

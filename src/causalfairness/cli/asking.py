@@ -120,7 +120,10 @@ def read_graph(given: str) -> CausalGraph:
     race -> priors; priors -> recid
     """
     if _is_file(given):
-        text = Path(given).read_text("utf-8")
+        try:
+            text = Path(given).read_text("utf-8-sig")
+        except UnicodeDecodeError as cause:
+            raise GraphSyntaxError(f"{given!r} is not text in UTF-8: {cause}") from None
         return (
             CausalGraph.from_dot(text)
             if given.endswith((".dot", ".gv"))

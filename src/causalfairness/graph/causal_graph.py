@@ -126,6 +126,28 @@ class CausalGraph:
         return cls.from_edges(edges, graph.graph.get("hidden", ()), list(graph.nodes()))
 
     @classmethod
+    def of(cls, graph: CausalGraph | networkx.DiGraph) -> CausalGraph:
+        """Return a causal graph as it is, and one of networkx read by `from_networkx`.
+
+        Parameters
+        ----------
+        graph : CausalGraph or networkx.DiGraph
+            Whatever was given where a graph is taken.
+
+        Returns
+        -------
+        CausalGraph
+            The same graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> print(CausalGraph.of(nx.DiGraph([("a", "b")])), CausalGraph.of(CausalGraph(("a",))))
+        a -> b a
+        """
+        return graph if isinstance(graph, CausalGraph) else cls.from_networkx(graph)
+
+    @classmethod
     def from_dot(cls, text: str) -> CausalGraph:
         """Which graph does this DOT drawing (text of a `digraph`) show?
 

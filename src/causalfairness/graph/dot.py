@@ -47,7 +47,10 @@ def read_dot(text: str) -> Parts:
     if tokens[0].kind in ("name", "quoted"):
         tokens.popleft()
     parts = Parts([], [], [])
-    _read_body(text, tokens, parts, "forward")
+    try:
+        _read_body(text, tokens, parts, "forward")
+    except RecursionError:
+        raise syntax_error(text, tokens[0].start, "fewer braces within braces") from None
     if tokens[0].kind != "end":
         raise syntax_error(text, tokens[0].start, "the end of the text after the closing brace")
     return parts._replace(nodes=list(dict.fromkeys(parts.nodes)))

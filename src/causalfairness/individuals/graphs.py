@@ -107,6 +107,7 @@ def _fitted(
 ) -> StructuralCausalModel:
     if isinstance(graph, StructuralCausalModel):
         return graph
+    graph = CausalGraph.of(graph)
     own = {node: each for node, each in (mechanisms or {}).items() if node in graph.nodes}
     return StructuralCausalModel.fit(graph, data, own, seed=seed)
 

@@ -99,12 +99,24 @@ def consult(model: Any, rows: Tensor, *more: Any, as_array: bool) -> Any:
     """What does a model return for these rows? A tensor, unless it returns something else."""
     import torch
 
+    given: Any = rows
     if isinstance(model, torch.nn.Module):
         device, dtype = home_of(model)
-        return model(rows.to(device=device or rows.device, dtype=dtype or rows.dtype), *more)
+        given = rows.to(device=device or rows.device, dtype=dtype or rows.dtype)
+        as_array = False
+    elif as_array:
+        given = (rows.float() if rows.dtype == torch.bfloat16 else rows).cpu().numpy()
+    try:
+        returned = model(given, *more)
+    except (TypeError, ValueError, RuntimeError, LookupError, AttributeError) as cause:
+        raise PredictorError(
+            f"{getattr(model, '__name__', type(model).__name__)} was asked about {len(rows)} rows "
+            f"of {given.shape[1]} inputs ({given.dtype}) and failed: {type(cause).__name__}: "
+            f"{cause}. Expected a module or function of one table of numbers; wrap one that takes "
+            "whole numbers (embeddings) or several tables in a module whose forward(x) splits x"
+        ) from cause
     if not as_array:
-        return model(rows, *more)
-    returned = model((rows.float() if rows.dtype == torch.bfloat16 else rows).cpu().numpy(), *more)
+        return returned
     holds_array = isinstance(returned, list) or hasattr(returned, "__array__")
     if isinstance(returned, torch.Tensor) or not holds_array:
         return returned

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from causalfairness.plots.canvas import recall
+from causalfairness.writing import write_whole
 
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 KINDS = ("svg", "png", "pdf")
@@ -41,10 +42,8 @@ def save(picture: Axes | Figure, path: str | Path) -> Path:
     if kind not in KINDS:
         raise ValueError(f"the name of a picture ends in .svg, .png or .pdf; found {str(path)!r}")
     if kind == "svg":
-        Path(path).write_text(to_svg(picture), "utf-8", newline="\n")
-    else:
-        Path(path).write_bytes(_drawn(picture, kind, _metadata(picture, kind)))
-    return Path(path)
+        return write_whole(to_svg(picture), path)
+    return write_whole(_drawn(picture, kind, _metadata(picture, kind)), path)
 
 
 def to_svg(picture: Axes | Figure) -> str:

@@ -81,6 +81,8 @@ def causal_picture(
             raise RoleError("the model says what is protected and what the outcome is; leave both")
         _check_groups(shown, effects)
         return _of_model(shown, of, _rows(effects, level), level, theme)
+    if hasattr(shown, "is_directed"):
+        shown = CausalGraph.from_networkx(shown)
     if not isinstance(shown, CausalGraph):
         raise RoleError(
             f"found a {type(shown).__name__}; expected a CausalGraph or a StandardFairnessModel"

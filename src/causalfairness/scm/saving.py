@@ -34,6 +34,7 @@ from causalfairness.scm.probabilities import Frequencies, Learned, Logistic, Tol
 from causalfairness.scm.roots import Observed
 from causalfairness.scm.transformed import Scale, TransformedEquation
 from causalfairness.tables.frames import Template
+from causalfairness.writing import write_whole
 
 VERSION = 1
 PARAMETRIC = (
@@ -64,7 +65,7 @@ def save(path: Path, equations: Equations, background: Background, template: Tem
         beside = _beside(path)
         joblib.dump(learners, beside)
         record["learners"] = {"file": beside.name, "sha256": _checksum(beside)}
-    path.write_text(json.dumps(record, indent=1, allow_nan=False), "utf-8")
+    write_whole(json.dumps(record, indent=1, allow_nan=False), path)
 
 
 def load(

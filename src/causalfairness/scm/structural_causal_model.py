@@ -86,7 +86,7 @@ class StructuralCausalModel:
         >>> [fit.mechanism for fit in scm.fits]
         ['as observed', 'linear']
         """
-        return cls(*fit_model(graph, data, mechanisms, seed))
+        return cls(*fit_model(CausalGraph.of(graph), data, mechanisms, seed))
 
     @property
     def graph(self) -> CausalGraph:

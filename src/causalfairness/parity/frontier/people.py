@@ -69,7 +69,7 @@ def read_people(data: Any, model: StandardFairnessModel, graph: CausalGraph | No
             "predictors are trained on an outcome, and the model names none; give outcome=..."
         )
     model = replace(model, prediction=None)
-    graph = model.to_graph() if graph is None else graph
+    graph = model.to_graph() if graph is None else CausalGraph.of(graph)
     _check_roles(model, graph)
     outcome, protected = str(model.outcome), model.protected_columns
     rows = frame_rows(data, model.role_columns)

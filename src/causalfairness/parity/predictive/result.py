@@ -58,7 +58,7 @@ class ScoreBin(NamedTuple):
         return self.reference > 0 and self.comparison > 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BinnedGap:
     """How large is a gap at equal scores?
 
@@ -70,6 +70,8 @@ class BinnedGap:
     (-0.1, 0.2)
     >>> print(gap.by_bin[1])
     ppm in bin 2 = -0.3000 (95% interval -0.3000 to -0.3000)
+    >>> gap
+    mean over 2 of 2 bins: ppm = -0.1000 (95% interval -0.1000 to -0.1000)
     """
 
     name: str
@@ -127,6 +129,10 @@ class BinnedGap:
         """The mean size in each replicate."""
         moved = self.values[self.compared, None] + self._moved
         return np.asarray(np.abs(moved).mean(axis=0))
+
+    def __repr__(self) -> str:
+        there = f"{int(self.compared.sum())} of {len(self.values)} bins"
+        return f"mean over {there}: {self.integrated}"
 
     def _effect(self, name: str, value: float, spread: Array) -> Effect:
         return Effect(name, float(value), spread, self.basis, self.assumptions)
