@@ -6,9 +6,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from typer.testing import CliRunner
 
 import causalfairness as cf
+from causalfairness.cli import app
 from causalfairness.errors import (
+    AuditError,
     ColumnNotFoundError,
     ColumnTypeError,
     MissingValuesError,
@@ -145,3 +148,99 @@ def test_one_thing_is_said_in_one_place():
         cf.decompose_disparity(cf.Table(data, missing="drop"), MODEL, missing="drop")
     with pytest.raises(RoleError, match="a Table already"):
         cf.Table(cf.Table(data))
+
+
+READ = {"missing": "drop", "categorical": ["job"], "numeric": ["y"], "accept": ["job"]}
+
+
+def words_of_jobs():
+    """Jobs as whole numbers, outcomes as text, one of them not known."""
+    data = jobs(600, seed=4)
+    data["y"] = data.y.astype(str)
+    data.loc[3, "y"] = None
+    return data
+
+
+def audited(data, section=None, **roles):
+    about = {} if section is None else {"data": {"source": "d.csv", **section}}
+    audit = cf.Audit(
+        roles={**ROLES, "mediators": ["job"], **roles},
+        questions=[{"ask": "disparity"}],
+        estimator={"method": "strata"},
+        **about,
+    )
+    return audit.run(data).record
+
+
+@pytest.mark.parametrize("form", ["audit", "table"])
+def test_an_audit_reads_columns_as_it_says_or_as_the_table_says(form):
+    data = words_of_jobs()
+    said = READ | {"weights": "w"}
+    record = audited(data, said) if form == "audit" else audited(cf.Table(data, **said))
+    model = cf.StandardFairnessModel(**ROLES, mediators=["job"])
+    found = cf.decompose_disparity(cf.Table(data, **said), model, estimator=Strata())
+    parts = {part["name"]: part["value"] for part in record["answers"][0]["effects"]}
+    assert parts["direct"] == pytest.approx(found.direct.value, abs=1e-12)
+    stated = record["settings"]["data"]
+    assert {name: stated[name] for name in said} == said
+    assert record["settings"]["roles"]["weights"] == "w"
+    again = cf.Audit(**{key: record["settings"][key] for key in ("data", "roles", "estimator")})
+    assert again.data.accept == ("job",)
+
+
+def test_what_contradicts_itself_in_an_audit_is_refused():
+    data = words_of_jobs()
+    with pytest.raises(AuditError, match="say it in one place"):
+        audited(cf.Table(data, **READ), READ)
+    with pytest.raises(AuditError, match=r"data\.weights: the data says 'w'.*'job'"):
+        audited(data, {"weights": "w"}, weights="job", mediators=[])
+    with pytest.raises(AuditError, match="'job' is both in categorical and in numeric"):
+        audited(data, {"categorical": ["job"], "numeric": ["job"]})
+    with pytest.raises(AuditError, match="did you mean 'job'"):
+        audited(data, READ | {"categorical": ["jop"]})
+
+
+def test_structural_models_of_an_audit_take_codes():
+    data = jobs(400)
+    audit = cf.Audit(
+        data={"source": "d.csv", "categorical": ["job"]},
+        roles={**ROLES, "mediators": ["job"], "prediction": "p"},
+        questions=[{"ask": "counterfactual_fairness"}],
+    )
+    answer = audit.run(data.assign(p=data.job / 200)).record["answers"][0]
+    mechanisms = {each["node"]: each["mechanism"] for each in answer["details"]["mechanisms"]}
+    assert mechanisms["job"].startswith("categorical")
+
+
+def test_the_class_takes_a_table_or_its_words():
+    data, roles = words_of_jobs(), {key: ROLES[key] for key in list(ROLES)[:3]}
+    roles |= {"mediators": ["job"], "estimator": Strata()}
+    by_table = cf.CausalFairnessDecomposition(cf.Table(data, weights="w", **READ), "y", **roles)
+    by_words = cf.CausalFairnessDecomposition(data, "y", weights="w", **READ, **roles)
+    model = cf.StandardFairnessModel(**ROLES, mediators=["job"])
+    asked = cf.Table(data, weights="w", **READ)
+    right = cf.decompose_disparity(asked, model, estimator=Strata()).direct.value
+    assert by_table.analyse_mean_difference().direct.value == right
+    assert by_words.analyse_mean_difference().direct.value == right
+    with pytest.raises(RoleError, match="say there how its columns are read"):
+        cf.CausalFairnessDecomposition(cf.Table(data), "y", categorical=["job"], **roles)
+
+
+@pytest.mark.parametrize("command", ["decompose", "necessity", "situations", "counterfactuals"])
+def test_commands_take_it(command, tmp_path):
+    data = words_of_jobs().dropna()
+    data["y"] = (data.y.astype(float) > 0).map({True: "1.0", False: "0.0"}) + "0"
+    data["p"] = data.y.astype(float)
+    data.to_parquet(tmp_path / "d.parquet")
+    read = ["--categorical", "job", "--numeric", "y"]
+    file = str(tmp_path / "d.parquet")
+    groups = ["--protected", "g", "--reference", "0", "--comparison", "1"]
+    roles = [*groups, "--mediators", "job", "--outcome", "y", "--estimator", "strata", "--json"]
+    words = {
+        "decompose": [*roles, "--accept", "job"],
+        "necessity": [*roles, "--prediction", "p", "--accept", "job", "--margin", "0.01"],
+        "situations": [*groups, "--features", "job", "--decision", "y", "--favorable", "1"],
+        "counterfactuals": ["--graph", "g -> job -> y", "--do", "g=0", "--out", "-"],
+    }
+    found = CliRunner().invoke(app, [command, file, *read, *words[command]])
+    assert found.exit_code == 0, found.output

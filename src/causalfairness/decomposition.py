@@ -31,7 +31,7 @@ from causalfairness.parity import (
     decompose_error_rates,
 )
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.tables import Missing, Of, add_column
+from causalfairness.tables import Missing, Of, Table, add_column
 from causalfairness.tables.joining import exchange
 
 WIDTH = 88  # columns of the page
@@ -46,7 +46,8 @@ class CausalFairnessDecomposition:
     names of columns of `X`. `predictor` is the audited model itself, a fitted scikit-learn model or
     a function of a frame: what it would have said in another world is then asked and not
     estimated. Roles come as lists of columns or from a `graph`. For intersections, `protected`
-    is a list of columns and groups are tuples.
+    is a list of columns and groups are tuples. How rows were drawn and columns are read, a
+    `cf.Table` as `X` says, or the keywords of the same names.
 
     >>> import causalfairness as cf
     >>> compas = cf.datasets.load_compas(frame="pandas")
@@ -76,6 +77,9 @@ class CausalFairnessDecomposition:
     weights: str | None = None
     estimator: Estimator | None = None
     missing: Missing = "refuse"
+    categorical: Sequence[str] = ()
+    numeric: Sequence[str] = ()
+    accept: Sequence[str] = ()
     workers: int = 1
     seed: int = 0
 
@@ -84,6 +88,8 @@ class CausalFairnessDecomposition:
             raise ValueError(f"task must be 'classification' or 'regression'; found {self.task!r}")
         if self.graph is not None:
             object.__setattr__(self, "graph", CausalGraph.of(self.graph))
+        if isinstance(self.X, Table) and any(self._read.values()):
+            raise RoleError("X is a Table; say there how its columns are read")
         if self.graph is not None and (len(self.confounders) or len(self.mediators)):
             raise RoleError(
                 "roles are given twice, by a graph and by lists; leave out one of the two"
@@ -95,7 +101,10 @@ class CausalFairnessDecomposition:
     @property
     def data(self) -> Any:
         """What is the table that questions are asked of?"""
-        return self._joined.data
+        data = self._joined.data
+        if isinstance(self.X, Table):
+            return replace(self.X, data=data)
+        return Table(data, **self._read) if any(self._read.values()) else data
 
     @cached_property
     def model(self) -> StandardFairnessModel:
@@ -288,7 +297,7 @@ class CausalFairnessDecomposition:
 
     @cached_property
     def _joined(self) -> _Joined:
-        data, names = self.X, []
+        data, names = self.X.data if isinstance(self.X, Table) else self.X, []
         for values, name in ((self.y, "outcome"), (self.y_pred, "prediction")):
             if values is None or isinstance(values, str):
                 names.append(values)
@@ -322,6 +331,11 @@ class CausalFairnessDecomposition:
         if self._predict is None:
             return self.model
         return replace(self.model, prediction=self._predict)
+
+    @property
+    def _read(self) -> dict[str, Any]:
+        """How are columns read, where X does not say it?"""
+        return {name: getattr(self, name) for name in ("categorical", "numeric", "accept")}
 
     @property
     def _usual(self) -> dict[str, Any]:

@@ -55,6 +55,12 @@ def contradictions(audit: Audit) -> Iterator[str]:
         )
     if roles.outcome is None and not predicted:
         yield "roles: there is neither an outcome nor a prediction; name at least one"
+    weights = None if audit.data is None else audit.data.weights
+    if weights not in (None, roles.weights):
+        yield (
+            f"data.weights: the data says {weights!r} and the roles {roles.weights!r}; say it in "
+            "one place"
+        )
     if audit.predictor.threshold is not None and not predicted:
         yield "predictor.threshold: there is no prediction to decide by; name roles.prediction"
     for at, question in enumerate(audit.questions):

@@ -102,6 +102,9 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     yield f"source = {quoted(source or 'your data')}"
     yield "# What happens to rows with missing values: refuse, drop (they are counted) or category."
     yield f"missing = {quoted('drop' if any(each.missing for each in seen) else 'refuse')}"
+    yield "# Whole numbers that are codes, and text that holds numbers:"
+    yield "# categorical = ['column']"
+    yield "# numeric = ['column']"
     yield "\n[roles]"
     yield from _guessed([protected], parts["protected"])
     yield f"protected = {quoted(protected.name)}"

@@ -93,6 +93,7 @@ def identity_of(study: Study) -> Kept:
         "fingerprint": study.identity.fingerprint,
         "order": study.identity.order,
         "missing": study.missing,
+        "reading": {} if study.audit.data is None else study.audit.data.reading,
         "columns": study.columns,
         "model": "" if study.predictor is None else study.predictor.digest,
         **{part: told[part] for part in parts},

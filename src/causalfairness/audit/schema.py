@@ -146,8 +146,10 @@ class Audit(BaseModel):
         """Which columns must the data have? Those with a role, and those that are named."""
         model = self.roles.model(self.roles.prediction or not_loaded)
         named = [name for question in self.asked for name in columns_of(question)]
-        extra = () if self.data is None else self.data.columns
-        return tuple(dict.fromkeys((*model.role_columns, *named, *extra)))
+        if self.data is not None:
+            read = self.data
+            named += [*read.columns, *read.categorical, *read.numeric, *read.accept]
+        return tuple(dict.fromkeys((*model.role_columns, *named)))
 
     @property
     def beside(self) -> Path:
@@ -182,6 +184,10 @@ class Audit(BaseModel):
         """Do the sections fit each other? Refused where they do not."""
         from causalfairness.audit.defaults import contradictions
 
+        weights = None if self.data is None else self.data.weights
+        if weights is not None and self.roles.weights is None:  # said once, used as a role
+            roles = self.roles.model_copy(update={"weights": weights})
+            object.__setattr__(self, "roles", roles)
         found = [*contradictions(self)]
         if found:
             listed = "\n".join(f"  {problem}" for problem in found)

@@ -34,7 +34,7 @@ LARGEST_SEED = 2**63 - 1
 
 
 class DataSource(BaseModel):
-    """Where is the data, and what happens to missing values?"""
+    """Where is the data, how were its rows drawn, and how are its columns read? As `cf.Table`."""
 
     model_config = CLOSED
     source: Annotated[
@@ -46,6 +46,22 @@ class DataSource(BaseModel):
         said("'refuse', 'drop' or 'category'"),
     ] = "refuse"
     columns: Annotated[Texts, said(f"{COLUMNS}: further ones that the predictor needs")] = ()
+    categorical: Annotated[Texts, said(f"{COLUMNS}: whole numbers that are codes")] = ()
+    numeric: Annotated[Texts, said(f"{COLUMNS}: text that holds numbers, or amounts")] = ()
+    accept: Annotated[Texts, said(f"{COLUMNS}: looked at, and used all the same")] = ()
+    weights: Annotated[Text | None, said(COLUMN)] = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for name in self.categorical:
+            if name in self.numeric:
+                raise Contradiction(f"{name!r} is both in categorical and in numeric; choose one")
+        return self
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How are columns read? Missing values and weights apart, which questions are told."""
+        return self.model_dump(include={"categorical", "numeric", "accept"})
 
 
 class Roles(BaseModel):

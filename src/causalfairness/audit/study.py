@@ -17,11 +17,12 @@ import numpy as np
 
 from causalfairness.audit.predictor import Predictor, decisions, load_predictor
 from causalfairness.audit.schema import Audit
+from causalfairness.audit.sections import DataSource
 from causalfairness.errors import AuditError, CausalFairnessError, ColumnTypeError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.tables import Column, add_column, only_rows, open_table
+from causalfairness.tables import Column, Table, add_column, only_rows
 from causalfairness.tables.columns import column_of
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.frames import frame_rows
@@ -54,6 +55,18 @@ class Study:
     def rows(self) -> int:
         """How many rows were read?"""
         return len(self.data)
+
+    @property
+    def table(self) -> Table:
+        """Which data is asked, and how is it read?"""
+        return self.reading(self.data)
+
+    def reading(self, data: Any) -> Table:
+        """Which table is this, if some of the study's rows are left out or columns added?"""
+        said = {} if self.audit.data is None else self.audit.data.reading
+        there = {*open_frame(data).collect_schema().names()}
+        read: dict[str, Any] = {key: [*filter(there.__contains__, said[key])] for key in said}
+        return Table(data, **read)
 
     @property
     def missing(self) -> Any:
@@ -116,7 +129,7 @@ class Study:
             graph = self._graph_towards(target)
             data, _ = self.complete(graph.nodes)
             self._fitted[key] = StructuralCausalModel.fit(
-                graph, data, seed=self.audit.settings.seed
+                graph, self.reading(data), seed=self.audit.settings.seed
             )
         return self._fitted[key]
 
@@ -181,9 +194,11 @@ def two_groups(data: Any, model: StandardFairnessModel) -> tuple[Any, list[str]]
 def prepare(audit: Audit, data: Any, *, trust: bool, workers: int) -> Study:
     """What is asked of which data? All that is wrong with the data is said at once."""
     predictor = load_predictor(audit, trust=trust)
+    audit = _told_of(audit, data)
     source, frame = _open(audit, data)
     names = _present(audit, frame)
-    rows = frame_rows(frame, names)
+    numeric = () if audit.data is None else audit.data.numeric
+    rows = frame_rows(Table(frame, numeric=numeric), names)
     table = rows.frame.select(*names).to_arrow()
     columns = frame_rows(table, names)
     identity = identify([column_of(columns.frame[name]) for name in names])
@@ -203,6 +218,27 @@ def prepare(audit: Audit, data: Any, *, trust: bool, workers: int) -> Study:
     return study
 
 
+def _told_of(audit: Audit, data: Any) -> Audit:
+    """What a table says of its rows and columns, the audit says: it then stands in the record."""
+    if not isinstance(data, Table):
+        return audit
+    stated = audit.data or DataSource(source=_library(data))
+    silent = DataSource(source=stated.source, columns=stated.columns)
+    said = silent.model_copy(
+        update={
+            "missing": data.missing,
+            "weights": data.weights,
+            **{name: tuple(getattr(data, name)) for name in silent.reading},
+        }
+    )
+    if silent not in (stated, said):
+        raise AuditError(
+            "the table and data in the audit both say how rows and columns are read; say it in one "
+            "place"
+        )
+    return audit if said == silent else audit.model_copy(update={"data": said}).checked()
+
+
 def _open(audit: Audit, data: Any) -> tuple[str, Any]:
     if data is None:
         if audit.data is None:
@@ -212,7 +248,12 @@ def _open(audit: Audit, data: Any) -> tuple[str, Any]:
         return audit.data.source, open_source(audit.data.source, audit.beside)
     if isinstance(data, str | Path):
         return str(data), open_source(str(data), Path())
-    return type(data).__module__.partition(".")[0], open_frame(data)
+    return _library(data), open_frame(data)
+
+
+def _library(data: Any) -> str:
+    own = data.data if isinstance(data, Table) else data
+    return own if isinstance(own, str) else type(own).__module__.partition(".")[0]
 
 
 def open_source(name: str, folder: Path) -> Any:
@@ -248,7 +289,7 @@ def _present(audit: Audit, frame: Any) -> tuple[str, ...]:
 
 def _check_groups(study: Study) -> None:
     """Is anybody there to compare? Better known before the work than after it."""
-    table = open_table(study.data)
+    table = study.table
     problems = []
     for reference, comparison in study.pairs:
         try:

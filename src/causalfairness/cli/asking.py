@@ -63,20 +63,27 @@ class Roles:
             )
 
 
-def open_data(name: str) -> Any:
-    """Where is the data? A file or pattern, or bundled data by its name.
+def open_data(name: str, **read: Any) -> Any:
+    """Which table is meant? A file or pattern, or bundled data by its name, read as it is said.
 
-    >>> open_data("dataset:german_credit").shape
+    >>> open_data("dataset:german_credit").frame.shape
     (1000, 22)
     """
     from causalfairness import datasets
-    from causalfairness.tables.source import open_frame
+    from causalfairness.tables import Table
 
     if not name.startswith(BUNDLED):
-        return open_frame(name)
+        return Table(name, **read)
     wanted = name.removeprefix(BUNDLED)
     datasets.describe(wanted)  # or an error that lists what there is
-    return open_frame(getattr(datasets, f"load_{wanted}")())
+    return Table(getattr(datasets, f"load_{wanted}")(), **read)
+
+
+def reading(file: str, *columns: Sequence[str] | None, missing: str = "refuse") -> dict[str, Any]:
+    """How is a file read, as it was typed? Which columns hold codes, numbers, or are accepted."""
+    said = zip(("categorical", "numeric", "accept"), columns, strict=False)
+    listed_columns = {name: listed(each, f"--{name}") for name, each in said}
+    return {"name": file, "missing": missing, **listed_columns}
 
 
 def model_for(data: Any, roles: Roles) -> StandardFairnessModel:

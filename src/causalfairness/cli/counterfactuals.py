@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli import options as o
-from causalfairness.cli.asking import TRUTHS, open_data, read_graph
+from causalfairness.cli.asking import TRUTHS, open_data, read_graph, reading
 from causalfairness.cli.datasets import FILES
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
@@ -79,13 +80,16 @@ def counterfactuals(
     do: Do,
     out: Out,
     draws: Draws = 1,
+    categorical: o.Codes = None,
+    numeric: o.Amounts = None,
     seed: o.Seed = 0,
     debug: o.Debug = False,
 ) -> None:
     """What would each row be, had a column been different?"""
     with readable(debug=debug):
         _check_out(out, file)
-        _answer(file, read_graph(graph), do, out, draws=draws, seed=seed)
+        data = open_data(**reading(file, categorical, numeric))
+        _answer(data, read_graph(graph), do, out, draws=draws, seed=seed)
 
 
 def _check_out(out: str, file: str) -> None:
@@ -100,16 +104,17 @@ def _check_out(out: str, file: str) -> None:
 
 
 def _answer(
-    file: str, graph: CausalGraph, given: Sequence[str], out: str, *, draws: int, seed: int
+    table: Any, graph: CausalGraph, given: Sequence[str], out: str, *, draws: int, seed: int
 ) -> None:
     from causalfairness.scm import StructuralCausalModel
     from causalfairness.tables.frames import frame_rows
 
-    before = frame_rows(open_data(file), graph.nodes)
+    before = frame_rows(table, graph.nodes)
     do = read_do(given, graph, before)
-    data = before.frame.to_native()
+    data = replace(table, data=before.native)
     model = StructuralCausalModel.fit(graph, data, seed=seed)
-    after = frame_rows(model.counterfactual(data, do=do, draws=draws, seed=seed), graph.nodes)
+    otherwise = model.counterfactual(data, do=do, draws=draws, seed=seed)
+    after = frame_rows(replace(table, data=otherwise), graph.nodes)
     page = Console(stderr=out == STDOUT, highlight=False)
     _print_title(page, do, len(before), draws)
     _print_changes(page, _changes(before, after, (*do, *graph.descendants(do))))

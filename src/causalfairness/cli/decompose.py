@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from causalfairness.cli import options as o
-from causalfairness.cli.asking import Roles, listed, model_for, open_data
+from causalfairness.cli.asking import Roles, listed, model_for, open_data, reading
 from causalfairness.cli.failing import readable
 from causalfairness.cli.writing import draw, pictures, print_answer, say_written
 
@@ -52,6 +52,9 @@ def decompose(
     estimator: o.Estimator = o.Method.AUTO,
     empty_cells: o.Cells = None,
     missing: o.MissingValues = o.Missing.REFUSE,
+    categorical: o.Codes = None,
+    numeric: o.Amounts = None,
+    accept: o.Accepted = None,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
     workers: o.Workers = 1,
@@ -76,16 +79,16 @@ def decompose(
     settings: dict[str, Any] = {
         "of": _whose(of, roles),
         "convention": convention.value,
-        "missing": missing.value,
         "seed": seed,
         "workers": workers,
     }
     goals = Goals(level, as_json, tuple(report or ()), tuple(plot or ()))
+    read = reading(file, categorical, numeric, accept, missing=missing.value)
     with readable(debug=debug):
         roles.check(each_group=each_group)
         goals.check()
         settings["estimator"] = estimator_of(estimator, empty_cells)
-        _answer(file, roles, settings, goals, each_group=each_group)
+        _answer(read, roles, settings, goals, each_group=each_group)
 
 
 @dataclass(frozen=True)
@@ -152,18 +155,23 @@ def estimator_of(method: o.Method, empty_cells: o.EmptyCells | None) -> Any:
 
 
 def _answer(
-    file: str, roles: Roles, settings: dict[str, Any], goals: Goals, *, each_group: bool
+    read: dict[str, Any], roles: Roles, settings: dict[str, Any], goals: Goals, *, each_group: bool
 ) -> None:
     from causalfairness import report
     from causalfairness.cli.printing import print_summary
     from causalfairness.parity import compare_groups, decompose_disparity
     from causalfairness.writing import write_whole
 
-    data = open_data(file)
-    model = model_for(data, roles)
+    data = open_data(**read)
+    model = model_for(data.frame, roles)
     found: Any = (compare_groups if each_group else decompose_disparity)(data, model, **settings)
     summary = report.summarise(
-        found, model=model, level=goals.level, source=file, seed=settings["seed"], date=_today()
+        found,
+        model=model,
+        level=goals.level,
+        source=read["name"],
+        seed=settings["seed"],
+        date=_today(),
     )
     if goals.as_json:
         print_answer(report.to_json(summary))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -65,10 +66,12 @@ def spelled(text: str) -> str:
 
     >>> spelled("use method='projected'")
     'use --method projected'
+    >>> spelled("if it is no copy: accept=['score']")
+    "if it is no copy: --accept 'score'"
     """
     for words, option in SPELLED.items():
         text = text.replace(words, option)
-    return text
+    return re.sub(r"\b(accept|categorical|numeric)=\[('.*?')\]", r"--\1 \2", text)
 
 
 def _explain(message: str, *, debug: bool) -> None:

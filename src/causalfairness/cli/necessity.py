@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli import options as o
-from causalfairness.cli.asking import Roles, listed, model_for, open_data
+from causalfairness.cli.asking import Roles, listed, model_for, open_data, reading
 from causalfairness.cli.decompose import PICTURES, check_goals, estimator_of
 from causalfairness.cli.failing import readable
 from causalfairness.cli.lines import bullet, naming, width_of
@@ -77,6 +77,9 @@ def necessity(
     estimator: o.Estimator = o.Method.AUTO,
     empty_cells: o.Cells = None,
     missing: o.MissingValues = o.Missing.REFUSE,
+    categorical: o.Codes = None,
+    numeric: o.Amounts = None,
+    accept: o.Accepted = None,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
     workers: o.Workers = 1,
@@ -100,17 +103,17 @@ def necessity(
     settings: dict[str, Any] = {
         "margin": margin,
         "level": level,
-        "missing": missing.value,
         "seed": seed,
         "workers": workers,
     }
+    read = reading(file, categorical, numeric, accept, missing=missing.value)
     with readable(debug=debug):
         roles.check(each_group=False)
         check_goals(plot, PICTURES, "--plot")
         settings["allowed"] = [*_paths(listed(allow, "--allow")), *map(_declaration, declare or ())]
         _check_rule(margin, level)
         settings["estimator"] = estimator_of(estimator, empty_cells)
-        _answer(file, roles, settings, plot or (), as_json=as_json)
+        _answer(read, roles, settings, plot or (), as_json=as_json)
 
 
 def _paths(names: Sequence[str]) -> Sequence[str]:
@@ -146,12 +149,17 @@ def _declaration(text: str) -> Any:
 
 
 def _answer(
-    file: str, roles: Roles, settings: dict[str, Any], pictures: Sequence[Path], *, as_json: bool
+    read: dict[str, Any],
+    roles: Roles,
+    settings: dict[str, Any],
+    pictures: Sequence[Path],
+    *,
+    as_json: bool,
 ) -> None:
     from causalfairness.parity import check_business_necessity
 
-    data = open_data(file)
-    report = check_business_necessity(data, model_for(data, roles), **settings)
+    data = open_data(**read)
+    report = check_business_necessity(data, model_for(data.frame, roles), **settings)
     if as_json:
         print_answer(json.dumps(report.to_dict(), indent=2) + "\n")
     else:

@@ -69,6 +69,7 @@ def under(heading: str | None, **common: Any) -> Callable[..., Any]:
 
 
 role = under(ROLES, show_default=False)
+read = under("How columns are read", show_default=False)
 method = under(METHOD)
 output = under(OUTPUT, show_default=False)
 plain = under(None, show_default=False)
@@ -124,6 +125,20 @@ Cells = Annotated[
     ),
 ]
 MissingValues = Annotated[Missing, method("Missing values.", "--missing")]
+Codes = Annotated[
+    list[str] | None,
+    read(
+        "Columns of whole numbers that are codes, not amounts (repeated, or a,b).", "--categorical"
+    ),
+]
+Amounts = Annotated[
+    list[str] | None,
+    read("Columns of text that holds numbers, or of whole numbers that are amounts.", "--numeric"),
+]
+Accepted = Annotated[
+    list[str] | None,
+    read("Columns that were looked at, and are used all the same.", "--accept"),
+]
 Level = Annotated[float, method("Level of the intervals.", callback=_level)]
 Seed = Annotated[int, method("Seed of all chance.", min=0)]
 Workers = Annotated[int, method("Processes that work in parallel.", min=1)]

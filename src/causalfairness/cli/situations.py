@@ -8,7 +8,7 @@ it is counterfactual situation testing. All numbers are those of `situation_test
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,14 @@ from rich.text import Text
 
 from causalfairness.cli import options as o
 from causalfairness.cli import situation_options as w
-from causalfairness.cli.asking import listed, open_data, read_graph, read_group, read_value
+from causalfairness.cli.asking import (
+    listed,
+    open_data,
+    read_graph,
+    read_group,
+    read_value,
+    reading,
+)
 from causalfairness.cli.decompose import PICTURES, check_goal, check_goals
 from causalfairness.cli.failing import readable, spelled
 from causalfairness.cli.lines import bullet, width_of
@@ -63,6 +70,8 @@ def situations(
     sided: w.Ends = w.Sided.ONE,
     interval: w.Method = w.Interval.WALD,
     within: w.Within = None,
+    categorical: o.Codes = None,
+    numeric: o.Amounts = None,
     counterfactuals: w.Otherwise = None,
     graph: w.Graph = None,
     do: w.Do = None,
@@ -95,10 +104,11 @@ def situations(
         "within": within,
         "workers": workers,
     }
+    read = reading(file, categorical, numeric)
     with readable(debug=debug):
         world.check()
         goals.check()
-        _answer(file, asked, world, goals)
+        _answer(read, asked, world, goals)
 
 
 @dataclass(frozen=True)
@@ -177,27 +187,24 @@ def _matched(data: Any, asked: dict[str, Any]) -> dict[str, Any]:
     return asked | found
 
 
-def _answer(file: str, asked: dict[str, Any], world: World, goals: Goals) -> None:
+def _answer(read: dict[str, Any], asked: dict[str, Any], world: World, goals: Goals) -> None:
     from causalfairness.individuals import counterfactual_situation_test, situation_test
     from causalfairness.tables.frames import frame_rows
 
-    data = open_data(file)
+    data = open_data(**read)
     columns, ids = [*asked["protected"], *asked["features"], asked["decision"]], asked["ids"]
-    asked = _matched(data, asked)
+    asked = _matched(data.frame, asked)
     if world.is_asked_for:
         rows = frame_rows(data, columns if ids is None else [*columns, ids])
-        otherwise, do = _other_world(rows, world)
-        found = counterfactual_situation_test(
-            rows.frame.to_native(),
-            otherwise,
-            include_centers=world.include_centers,
-            do=do,
-            seed=world.seed,
-            **asked,
-        )
+        people = replace(data, data=rows.native)
+        otherwise, do = _other_world(people, rows, world)
+        more = {"include_centers": world.include_centers, "do": do, "seed": world.seed}
+        found = counterfactual_situation_test(people, otherwise, **more, **asked)
     else:
         found = situation_test(data, **asked)
-    dossier = None if goals.dossier is None else found.dossier(_person(data, ids, goals.dossier))
+    dossier = (
+        None if goals.dossier is None else found.dossier(_person(data.frame, ids, goals.dossier))
+    )
     if goals.as_json:
         print_answer(_json(found, dossier))
     else:
@@ -205,16 +212,16 @@ def _answer(file: str, asked: dict[str, Any], world: World, goals: Goals) -> Non
     _write(found, dossier, goals)
 
 
-def _other_world(rows: Any, world: World) -> tuple[Any, Any]:
+def _other_world(people: Any, rows: Any, world: World) -> tuple[Any, Any]:
     """The counterfactual table, or the model that makes it, and what is set there."""
     if world.graph is None:
         assert world.file is not None
-        return open_data(world.file), None
+        return replace(people, data=open_data(world.file).data), None
     from causalfairness.cli.counterfactuals import read_do
     from causalfairness.scm import StructuralCausalModel
 
     graph = read_graph(world.graph)
-    model = StructuralCausalModel.fit(graph, rows.frame.to_native(), seed=world.seed)
+    model = StructuralCausalModel.fit(graph, people, seed=world.seed)
     return model, read_do(world.do, graph, rows) if world.do else None
 
 

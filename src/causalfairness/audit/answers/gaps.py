@@ -34,7 +34,7 @@ def asked_of(study: Study, question: Any) -> Any:
 def disparity(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """How much of the gap between two groups is direct, indirect or spurious?"""
     asked = _settings(study, question)
-    found = decompose_disparity(study.data, model, **asked)
+    found = decompose_disparity(study.table, model, **asked)
     hidden = about_gap(study, found, question, (model, asked["of"], asked["estimator"]))
     return replace(_answer(study, question, found, {}), sensitivity=hidden)
 
@@ -44,7 +44,7 @@ def error_rate(
 ) -> Answer:
     """How much of the gap in an error rate is direct, indirect or spurious?"""
     found = decompose_error_rates(
-        study.data,
+        study.table,
         model,
         rate,
         with_mediators=question.with_mediators,
@@ -65,7 +65,7 @@ def error_rate(
 def each_group(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """How does each group fare against the reference, with intervals that hold together?"""
     level = study.audit.settings.level
-    found = compare_groups(study.data, model, **_settings(study, question))
+    found = compare_groups(study.table, model, **_settings(study, question))
     groups = found.by_group.values()
     said = [f"{each.comparison}: {each.sentences(level)[0]}" for each in groups]
     hidden = about_groups(study, {each.comparison: each for each in groups})
@@ -82,7 +82,7 @@ def each_group(study: Study, question: Disparity, model: StandardFairnessModel) 
 def attributes(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """What does an intersection show that single attributes hide?"""
     level = study.audit.settings.level
-    found = compare_attributes(study.data, model, **_settings(study, question))
+    found = compare_attributes(study.table, model, **_settings(study, question))
     details = {
         "attributes": {name: _parts(one, level) for name, one in found.by_attribute.items()},
         "refused": found.refused,

@@ -27,7 +27,7 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
     known = study.predictor is None and study.decision is not None
     data, said = _large_groups(study, model)
     found = group_metrics(
-        data,
+        study.reading(data),
         model,
         threshold=choice.threshold if known or study.predictor is not None else None,
         favorable=choice.favorable,

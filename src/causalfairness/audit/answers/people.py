@@ -52,7 +52,7 @@ def shifts(
         data = only_columns(data, scm.graph.nodes)
     found = counterfactual_fairness(
         _column_of_people(column) if study.predictor is None else study.predictor.score,
-        data,
+        study.reading(data),
         scm,
         _told(study, question, model),
         threshold=None if study.predictor is None else study.audit.predictor.threshold,
@@ -103,10 +103,11 @@ def situations(study: Study, question: SituationsQuestion, model: StandardFairne
         "ids": question.ids,
         "workers": study.workers,
     }
+    people = study.reading(data)
     if not question.counterfactual:
-        return _about_situations(situation_test(data, **asked), question, settings.smallest)
+        return _about_situations(situation_test(people, **asked), question, settings.smallest)
     scm = study.structural_model(None)
-    found = counterfactual_situation_test(data, scm, seed=settings.seed, **asked)
+    found = counterfactual_situation_test(people, scm, seed=settings.seed, **asked)
     said = _about_situations(found, question, settings.smallest)
     return replace(said, details={**said.details, "mechanisms": scm.fits})
 

@@ -40,7 +40,7 @@ def predictive_parity(
     scm = study.structural_model(model.outcome) if question.counterfactual else None
     data, said = study.complete(study.columns) if scm is not None else (study.data, ())
     found = decompose_predictive_parity(
-        data,
+        study.reading(data),
         model,
         counterfactual=scm,
         bins=question.bins,
@@ -76,7 +76,7 @@ def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -
         _check_one_scale(study, model)
     declared = [Declaration(one.path, one.by, one.because, one.on) for one in question.declarations]
     report = check_business_necessity(
-        study.data,
+        study.table,
         model,
         allowed=[*question.allowed, *declared],
         margin=question.margin,

@@ -176,12 +176,12 @@ def _leave_out(
 ) -> tuple[Measured, tuple[str, ...]]:
     """What were the shares of each confounder, and what must be said about it?"""
     most = study.audit.sensitivity.most
-    chosen, _ = pick(open_table(data, missing=study.missing), [model], of, estimator)
+    chosen, _ = pick(open_table(study.reading(data), missing=study.missing), [model], of, estimator)
     if str(chosen) != found.diagnostics.estimator:
         return {}, (OTHER_ESTIMATOR.format(one=chosen, two=found.diagnostics.estimator),)
     try:
         seen = benchmark_confounders(
-            data,
+            study.reading(data),
             model,
             of=of,
             estimator=chosen,

@@ -29,7 +29,7 @@ CHECK = (
 FILE = "record.json"
 HANDED = "FILE"  # stands for data that was handed over in memory
 IN_MEMORY = ("pandas", "polars", "pyarrow", "duckdb", "narwhals")
-CHOICES = ("predictor", "estimator", "groups", "sensitivity")
+CHOICES = ("data", "predictor", "estimator", "groups", "sensitivity")
 
 
 def provenance(reading: Reading) -> Section:
