@@ -179,4 +179,4 @@ def test_another_version_of_a_rule_is_another_answer(tmp_path):
     (tmp_path / "own.toml").write_text(text.replace("0.8", "0.9"), "utf-8")
     again = audit.run(data, folder=tmp_path).record
     assert not again["timings"]["questions"][0]["restored"]
-    assert again["answers"][0]["details"]["rule"]["threshold"]["ratio_below"] == 0.9
+    assert again["answers"][0]["details"]["rule"]["ratio_below"] == 0.9

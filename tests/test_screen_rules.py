@@ -28,8 +28,10 @@ def test_every_bundled_rule_is_dated_and_names_its_source():
         assert rule.source.citation
         assert json.loads(json.dumps(rule.to_dict()))["version"] == rule.version.isoformat()
     audit, fifths = screens.read_rule(AUDIT), screens.read_rule("four_fifths")
-    assert (audit.exclusion.value, audit.threshold) == (0.02, None)
-    assert (fifths.exclusion, fifths.threshold.value) == (None, 0.8)
+    assert (audit.share_below, audit.ratio_below) == (0.02, None)
+    assert (fifths.share_below, fifths.ratio_below) == (None, 0.8)
+    for rule, says in ((audit, "6 RCNY § 5-301(d): "), (fifths, "29 CFR 1607.4(D): ")):
+        assert rule.notes[0].startswith(says)  # where the number is from
 
 
 OWN = """
@@ -38,15 +40,13 @@ version = 2024-02-29
 jurisdiction = "a works council"
 measures = ["selection rate"]
 by = [["sex"]]
+ratio_below = 0.9
 [source]
 title = "Agreement"
 citation = "section 3"
 date = 2024-01-01
 [categories]
 sex = []
-[threshold]
-ratio_below = 0.9
-says = "section 3: ratios below nine tenths are looked into"
 """
 
 
@@ -62,10 +62,9 @@ def test_a_rule_of_your_own_is_read_from_a_file(tmp_path):
 
 
 def test_a_rule_of_your_own_is_made_of_another_one():
-    limit = {"ratio_below": 0.9, "says": "nine tenths"}
-    rule = screens.Rule(**{**dict(screens.read_rule("four_fifths")), "threshold": limit})
+    rule = screens.Rule(**{**dict(screens.read_rule("four_fifths")), "ratio_below": 0.9})
     assert screened(rule).flagged == (("sex", "F"),)
-    assert rule.to_dict()["threshold"] == limit
+    assert rule.to_dict()["ratio_below"] == 0.9
 
 
 @pytest.mark.parametrize(
@@ -86,11 +85,11 @@ def test_a_rule_of_your_own_is_made_of_another_one():
             ["categories.sex[0]: found 1; expected a table of lists of texts"],
         ),
         ("sex = []", 'sex = ["a", "a"]', ["categories.sex: 'a' is named twice"]),
-        ("0.9", "90", ["threshold.ratio_below: found 90; expected a number between 0 and 1"]),
+        ("0.9", "90", ["ratio_below: found 90; expected a number between 0 and 1"]),
         (
             "ratio_below",
             "ratio_belw",
-            ["threshold.ratio_below: is missing", "ratio_belw: is no key"],
+            ["ratio_belw: is no key here; did you mean ratio_below?"],
         ),
         (
             "[source]",

@@ -12,6 +12,11 @@ Katz's formula breaks down where a count is none or all of its total. There the 
 made of Wilson's limits, squared and added as Newcombe does for differences (Donner and Zou 2012);
 it starts at 0 where the first share is 0, and has no upper end where the second one is.
 
+Where many groups are held against the one with the highest share, some lie far below it though all
+have one rate p; how often is simulated:
+
+    flagged           X_k / n_k < threshold * max_j X_j / n_j,    X_k ~ Binomial(n_k, p)
+
 Counts may be fractions: with weights, pass shares times the effective size (`effective_size`). Of
 nobody nothing is known: the interval then holds everything that is possible.
 """
@@ -28,6 +33,7 @@ from causalfairness.inference.intervals import normal_reach
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # by which sums of weights may exceed their total
 TINY = 1e-300
+DRAWS = 10_000  # tables with equal rates; the standard error of a chance is at most 0.005
 
 
 class Bounds(NamedTuple):
@@ -165,6 +171,40 @@ def effective_size(weight: ArrayLike, squares: ArrayLike) -> Array:
     w, w2 = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
     size: Array = np.divide(w**2, w2, out=np.zeros(np.broadcast(w, w2).shape), where=w2 > 0)[()]
     return size
+
+
+def flag_chances(successes: ArrayLike, total: ArrayLike, threshold: float) -> tuple[Array, float]:
+    """Chances that each group, and any of them, is flagged where all have the pooled share.
+
+    Groups of one size have the same chance, and the draws are those of sorted sizes: the order of
+    the groups does not matter.
+
+    Parameters
+    ----------
+    successes, total
+        The counts of each group; effective sizes are rounded.
+    threshold
+        A group is flagged where its share is below this part of the highest one.
+
+    Returns
+    -------
+    tuple of array and float
+        The chance of each group, and that of any.
+
+    >>> each, some = flag_chances([10, 310, 14], [40, 1000, 40], threshold=0.8)
+    >>> print(each.round(1), round(some, 1))
+    [0.3 0.3 0.3] 0.7
+    """
+    x, n = _counts(successes, total)
+    sizes, kind = np.unique(np.rint(n).astype(np.int64), return_inverse=True)
+    order = np.sort(kind)
+    drawn = np.maximum(sizes[order], 1)
+    hits = np.random.default_rng(0).binomial(drawn, x.sum() / n.sum(), (DRAWS, len(order)))
+    shares = np.where(sizes[order] > 0, hits / drawn, np.nan)
+    highest = np.nanmax(shares, axis=1, keepdims=True)
+    flagged = shares < threshold * highest - ROUNDING
+    chance = np.bincount(order, flagged.mean(axis=0)) / np.bincount(order)
+    return chance[kind], float(flagged.any(axis=1).mean())
 
 
 def _counts(successes: ArrayLike, total: ArrayLike) -> tuple[Array, Array]:

@@ -17,9 +17,9 @@ from matplotlib.patches import Rectangle
 from causalfairness.inference import Interval
 from causalfairness.parity import GroupMetrics
 from causalfairness.parity.metrics.partitions import Partition
-from causalfairness.parity.metrics.records import FOUR_FIFTHS, NOBODY, is_below
+from causalfairness.parity.metrics.records import FOUR_FIFTHS, NOBODY, chances_of, is_below
 from causalfairness.parity.metrics.sums import Shares
-from causalfairness.parity.metrics.words import CALLED, SCREEN
+from causalfairness.parity.metrics.words import CALLED, SCREEN, by_chance
 from causalfairness.plots.canvas import (
     DASHED,
     LINE,
@@ -119,8 +119,9 @@ def rates_caption(
     >>> found = cf.group_metrics(world.draw(4_000, seed=0), world.model)
     >>> print(rates_caption(found))
     Selection rate (y = 1) by group, with 95% intervals: blue 42.4% (... to ...) and green 71.2%
-    (... to ...). 1 of 2 groups is below four fifths of the highest rate, that of green (...). Four
-    fifths is a screen: it says where to look, and is no verdict.
+    (... to ...). 1 of 2 groups is below four fifths of the highest rate, that of green (...). Were
+    all rates equal, chance alone would flag some group in under 1% of tables with groups of these
+    sizes. Four fifths is a screen: it says where to look, and is no verdict.
     """
     shown = _divisions_of(metrics, metric, by)
     unit = _unit(shown)
@@ -165,6 +166,7 @@ class _Division:
     rows: tuple[_Row, ...]
     line: float | None
     is_rate: bool
+    by_chance: float = 0.0  # how often some group is below the line though all rates are equal
 
     @property
     def known(self) -> list[_Row]:
@@ -207,7 +209,8 @@ def _division(part: Partition, metrics: GroupMetrics, metric: str) -> _Division:
     )
     top = max((row.value for row in rows if not isnan(row.value)), default=0.0)
     line = FOUR_FIFTHS * top if metric == "selection_rate" and top > 0 else None
-    return _Division(part.attribute, rows, line, isinstance(measure, Shares))
+    chance = 0.0 if line is None else chances_of(part)[1]
+    return _Division(part.attribute, rows, line, isinstance(measure, Shares), chance)
 
 
 def _unit(shown: list[_Division]) -> Unit:
@@ -245,7 +248,7 @@ def _below(each: _Division) -> str:
     verb = "is" if below == 1 else "are"
     return (
         f"{below} of {len(each.known)} groups {verb} below four fifths of the highest "
-        f"rate, that of {brief(top.name)} ({top.people:,} people)."
+        f"rate, that of {brief(top.name)} ({top.people:,} people). {by_chance(each.by_chance)}."
     )
 
 

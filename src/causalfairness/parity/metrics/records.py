@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.inference import Interval
+from causalfairness.inference.proportions import flag_chances
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.parity.metrics.sums import Measure, Shares, difference
 from causalfairness.parity.metrics.table import Record
@@ -56,7 +57,7 @@ def rate_records(part: Partition, level: float, smallest: int) -> Iterator[Recor
                 "high": number(high[at]),
                 "people": int(measure.people[at]),
                 "effective": number(measure.total[at]),
-                "remark": _remark(measure.total[at], smallest=smallest),
+                "remark": remark_of(measure.total[at], smallest=smallest),
             }
 
 
@@ -74,7 +75,7 @@ def gap_records(part: Partition, level: float, smallest: int) -> Iterator[Record
                 "value": number(measure.value[at] - against.value[0]),
                 "low": number(low[at]),
                 "high": number(high[at]),
-                "remark": _remark(measure.total[at], against.total[0], smallest=smallest),
+                "remark": remark_of(measure.total[at], against.total[0], smallest=smallest),
             }
 
 
@@ -88,7 +89,7 @@ def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Reco
         low, high = measure.over(measure.at([top]), level)
         for at, name in enumerate(part.names):
             itself = at == top and highest > 0  # no comparison of two groups, and no interval
-            remark = _remark(measure.total[at], measure.total[top], smallest=smallest)
+            remark = remark_of(measure.total[at], measure.total[top], smallest=smallest)
             yield {
                 "by": part.attribute,
                 "group": name,
@@ -104,10 +105,12 @@ def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Reco
 def screen_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
     """Which groups are selected at less than four fifths of the highest rate?"""
     selection = part.measures["selection_rate"]
+    each, some = chances_of(part)
     ratios = ratio_records(part, level, smallest)
     of_selection = [ratio for ratio in ratios if ratio["metric"] == "selection_rate"]
     for at, ratio in enumerate(of_selection):
         value, low, high = (ratio[name] for name in ("value", "low", "high"))
+        below = None if value is None else is_below(value)
         yield {
             "by": part.attribute,
             "group": ratio["group"],
@@ -117,8 +120,10 @@ def screen_records(part: Partition, level: float, smallest: int) -> Iterator[Rec
             "ratio": value,
             "low": low,
             "high": high,
-            "flagged": None if value is None else is_below(value),
-            "reading": _reading(value, low, high),
+            "flagged": below,
+            "by_chance": None if value is None else float(each[at]),
+            "any_by_chance": None if value is None else some,
+            "reading": reading_of(below, low, high, FOUR_FIFTHS) or "not defined",
             "remark": ratio["remark"],
         }
 
@@ -139,7 +144,7 @@ def extreme_records(part: Partition, level: float, smallest: int) -> Iterator[Re
             "ratio": found.ratio,
             "ratio_low": ratio[0],
             "ratio_high": ratio[1],
-            "remark": _remark(found.fewest, smallest=smallest),
+            "remark": remark_of(found.fewest, smallest=smallest),
         }
 
 
@@ -163,7 +168,7 @@ def calibration_records(part: Partition, level: float, smallest: int) -> Iterato
                 "observed_rate": number(observed[at, nth]),
                 "low": number(low[at, nth]),
                 "high": number(high[at, nth]),
-                "remark": _remark(size[at, nth], smallest=smallest),
+                "remark": remark_of(size[at, nth], smallest=smallest),
             }
 
 
@@ -226,13 +231,26 @@ def _worst(odds: list[Extremes]) -> Extremes:
     return found._replace(ratio=lowest, ratio_interval=between)
 
 
-def _reading(value: float | None, low: float | None, high: float | None) -> str:
-    """What the screen says, and whether the data leave it open."""
-    if value is None or low is None or high is None:
-        return "not defined"
-    if is_below(value):
-        return "below" if high < FOUR_FIFTHS else "below, interval reaches 0.8"
-    return "not below" if low >= FOUR_FIFTHS else "not below, interval reaches under 0.8"
+def chances_of(part: Partition) -> tuple[Array, float]:
+    """How often chance alone would put each group, and any of them, below four fifths."""
+    selection = part.measures["selection_rate"]
+    assert isinstance(selection, Shares)
+    return flag_chances(selection.hits, selection.total, FOUR_FIFTHS)
+
+
+def reading_of(
+    below: bool | None, low: float | None, high: float | None, limit: float | None
+) -> str | None:
+    """What a screen says of a ratio, and whether the data leave it open.
+
+    >>> reading_of(True, 0.6, 0.9, 0.8), reading_of(False, 0.9, 1.1, 0.8)
+    ('below, interval reaches 0.8', 'not below')
+    """
+    if below is None or low is None or high is None or limit is None:
+        return None
+    if below:
+        return "below" if high < limit else f"below, interval reaches {limit:g}"
+    return "not below" if low >= limit else f"not below, interval reaches under {limit:g}"
 
 
 def is_below(ratio: float) -> bool:
@@ -244,7 +262,8 @@ def is_below(ratio: float) -> bool:
     return ratio < FOUR_FIFTHS - ROUNDING
 
 
-def _remark(*sizes: float, smallest: int) -> str:
+def remark_of(*sizes: float, smallest: int) -> str:
+    """What is remarked of a number that rests on so many people."""
     if not min(sizes) > 0:
         return NOBODY
     return f"fewer than {smallest} people" if min(sizes) < smallest else ""

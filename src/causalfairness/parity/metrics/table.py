@@ -24,6 +24,7 @@ WORDS = (
     "effect",
     "confounder",
 )
+JUDGED = ("flagged", "by_chance", "reading")  # not there where a screen has no threshold
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class MetricTable:
         idle = {
             "remark": not any(record.get("remark") for record in self.records),
             "effective": all(each.get("effective") == each.get("people") for each in self.records),
+            **{name: all(each.get(name) is None for each in self.records) for name in JUDGED},
         }
         return [name for name in self.records[0] if not idle.get(name, False)]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.parity.metrics.records import (
+    FOUR_FIFTHS,
     extreme_records,
     gap_records,
     number,
@@ -170,22 +171,47 @@ def _screened(screen: Sequence[Record], part: Partition) -> str:
     known = [each for each in screen if each["ratio"] is not None]
     if not known:
         return "Four-fifths screen: not defined, since nobody is selected."
-    below = [each for each in known if each["flagged"]]
-    open_ = [each["group"] for each in known if "interval" in each["reading"]]
-    top = known[0]["highest"]
-    people = int(part.people[part.names.index(top)])
-    text = (
-        f"Four-fifths screen by {part.attribute}: {len(below)} of {len(known)} groups below 0.8 of "
-        f"the highest rate, that of {top} ({people:,} people)"
+    top, some = known[0]["highest"], known[0]["any_by_chance"]
+    of = f", that of {top} ({int(part.people[part.names.index(top)]):,} people)"
+    ratios = [
+        f"{each['group']} {between(each['ratio'], each['low'], each['high'])}"
+        for each in known
+        if each["flagged"]
+    ]
+    said = said_of_screen(known, ratios, FOUR_FIFTHS, some, of)
+    return f"Four-fifths screen by {part.attribute}: {said}"
+
+
+def said_of_screen(
+    rows: Sequence[Record], flagged: Sequence[str], limit: float, some: float, of: str = ""
+) -> str:
+    """Who lies below the limit, of whom the interval leaves it open, and what chance alone does."""
+    below = f": {_listed(flagged)}" if flagged else ""
+    unsure = [row["group"] for row in rows if "interval" in (row["reading"] or "")]
+    wide = f" Intervals reach both sides of {limit:g} for {_listed(unsure)}." if unsure else ""
+    each = [f"{row['group']} in {_share(row['by_chance'])}" for row in rows if row["flagged"]]
+    named = f" ({_listed(each)})" if each else ""
+    return (
+        f"{len(flagged)} of {len(rows)} groups below {limit:g} of the highest rate{of}{below}."
+        f"{wide} {by_chance(some)}{named}."
     )
-    if below:
-        ratios = [
-            f"{each['group']} {between(each['ratio'], each['low'], each['high'])}" for each in below
-        ]
-        text += f": {_listed(ratios)}"
-    if open_:
-        text += f". Intervals reach both sides of 0.8 for {_listed(open_)}"
-    return f"{text}."
+
+
+def by_chance(some: float) -> str:
+    """How often equal rates would lead to a flag, without a full stop.
+
+    >>> print(by_chance(0.7102))
+    Were all rates equal, chance alone would flag some group in 71% of tables with groups of these
+    sizes
+    """
+    return (
+        f"Were all rates equal, chance alone would flag some group in {_share(some)} of tables "
+        "with groups of these sizes"
+    )
+
+
+def _share(chance: float) -> str:
+    return f"{chance:.0%}" if chance >= 0.01 else "under 1%"
 
 
 def _listed(items: Sequence[str]) -> str:

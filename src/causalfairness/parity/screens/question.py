@@ -17,15 +17,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_section
 from causalfairness.errors import OutcomeError, RoleError
-from causalfairness.parity.metrics.decisions import is_binary
-from causalfairness.parity.metrics.records import NONE_SELECTED
+from causalfairness.inference.proportions import flag_chances
+from causalfairness.parity.metrics.decisions import Array, Mask, is_binary
+from causalfairness.parity.metrics.records import NONE_SELECTED, reading_of, remark_of
 from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.table import MetricTable, Record
-from causalfairness.parity.metrics.words import between
+from causalfairness.parity.metrics.words import between, said_of_screen
 from causalfairness.parity.screens.rule import Rule, read_rule
 from causalfairness.tables import Column, Missing, RowAccount
 from causalfairness.tables.columns import Value, column_of
@@ -34,11 +34,11 @@ from causalfairness.tables.missing import check_policy
 from causalfairness.tables.source import check_columns, collect, open_frame, reading
 from causalfairness.tables.target import Target
 
-SMALLEST = 30  # people; categories of fewer are marked
+FEW = 30  # people; categories of fewer are marked
 ALONE = "no other category to compare with"
 SCREEN = (
     "This is a screen, not a verdict: it says where groups differ, not why, and neither passes nor "
-    "fails anything."
+    "fails anything. Its intervals take the highest rate as given, though it was found by looking."
 )
 
 
@@ -46,12 +46,10 @@ SCREEN = (
 class Screening:
     """What does a statistical screen show, and what does its rule say of that?
 
-    Each of `divisions`, by one attribute or several as the rule asks, holds as plain data how many
-    people are in it (`people`) and of how many the category is not known (`unknown`), which
-    categories have the `highest` rate (none where nobody is selected) and the numbers of all
-    `categories`. A category has no `ratio` where it is excluded or nobody at all is selected;
-    `flagged` and `interval_lies` (below, contains or above the threshold) are None where the rule
-    has no threshold. `median` is the pooled one that scores were held against.
+    Each of `divisions` holds as plain data `by` which attributes people are divided, how many
+    `people` there are, of how many the category is `unknown`, which categories are `highest` and
+    which `excluded`, how often chance alone would put `any_by_chance` below the threshold, and the
+    rows of the table (`categories`). `median` is the pooled one that scores were held against.
 
     >>> import pyarrow as pa
     >>> from causalfairness.parity import screens
@@ -73,34 +71,18 @@ class Screening:
     @property
     def flagged(self) -> tuple[tuple[str, str], ...]:
         """Which categories lie below the threshold of the rule? Pairs of attribute and category."""
-        return tuple((row["by"], row["group"]) for row in self.table() if row.get("flagged"))
+        return tuple((row["by"], row["group"]) for row in self.table() if row["flagged"])
 
     def table(self) -> MetricTable:
         """What is the rate and the impact ratio of every category? Excluded ones have no ratio.
 
-        The columns `flagged` and `reading` are there where the rule has a threshold.
+        `by_chance` says how often chance alone would put a category below the threshold.
         """
-        limit, rows = self.rule.threshold, []
-        for part in self.divisions:
-            for each in part["categories"]:
-                row = {"by": ", ".join(part["by"]), **each}
-                flagged, lies, remark = map(row.pop, ("flagged", "interval_lies", "remark"))
-                del row["excluded"]  # the remark says so
-                if limit is not None:
-                    reading = lies and f"interval {lies} {limit.value:g}"
-                    row |= {"flagged": flagged, "reading": reading}
-                rows.append({**row, "remark": remark})
-        return MetricTable(tuple(rows))
+        return MetricTable(tuple(row for part in self.divisions for row in part["categories"]))
 
     def sentences(self) -> tuple[str, ...]:
         """What do the numbers say, in plain words?"""
-        said = [sentence for part in self.divisions for sentence in _sentences(part, self)]
-        if self.rule.threshold is None:
-            said.append(
-                f"{self.rule.name} sets no threshold for the impact ratio: ratios are stated, none "
-                "is flagged."
-            )
-        return *said, SCREEN
+        return *(said for part in self.divisions for said in _sentences(part, self)), SCREEN
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as plain data that JSON can hold?"""
@@ -126,11 +108,10 @@ class Screening:
 
     def _lines(self) -> Iterator[str]:
         """The sentences, and what else a reader must know."""
-        rule, source = self.rule, self.rule.source
         yield from self.sentences()
+        source = self.rule.source
         yield f"source: {source.title}, {source.citation}, {source.date}"
-        limits = [limit.says for limit in (rule.exclusion, rule.threshold) if limit]
-        yield from (f"rule: {says}" for says in (*limits, *rule.notes))
+        yield from (f"rule: {says}" for says in self.rule.notes)
         yield f"rows: {self.account}"
         yield from (f"note: {note}" for note in self.notes)
 
@@ -170,7 +151,6 @@ def screen(
     [0.36, 1.0]
     """
     rule = read_rule(rule)
-    measure, measured = _measured(rule, selected, favorable, score)
     wanted = [by for by in rule.by if isinstance(columns, Mapping) and {*by} <= {*columns}]
     if not wanted or not {*columns} <= {*rule.categories}:
         raise RoleError(
@@ -179,34 +159,6 @@ def screen(
         )
     if isinstance(unknown, str):
         raise RoleError(f"unknown={unknown!r}; expected a list of values, such as [{unknown!r}]")
-    rows, values, account = _read(data, [*columns.values()], measured, favorable, missing)
-    median = None if score is None else float(np.median(values))
-    if median is None and not is_binary(values):
-        raise OutcomeError(
-            f"column {measured!r} holds other numbers than 0 and 1; name the one that is selected "
-            "with favorable=..., or ask with score=..."
-        )
-    attributes = {name: rows[column] for name, column in columns.items()}
-    nobody = frozenset({None, *map(canonical, unknown)})
-    hits = values > (0 if median is None else median)
-    applied = rule if exclude_small else rule.model_copy(update={"exclusion": None})
-    return Screening(
-        rule=rule,
-        measure=measure,
-        column=measured,
-        level=level,
-        median=median,
-        divisions=tuple(_division(by, attributes, nobody, hits, applied, level) for by in wanted),
-        account=account,
-        justification=justification,
-        notes=tuple(_notes(rule, applied, attributes, nobody)),
-    )
-
-
-def _measured(
-    rule: Rule, selected: str | None, favorable: Any, score: str | None
-) -> tuple[str, str]:
-    """What is measured, and in which column: a decision or a score. The rule must know it."""
     measure, column = ("selection rate", selected) if score is None else ("scoring rate", score)
     if column is None or (score is not None and (selected, favorable) != (None, None)):
         raise RoleError(
@@ -216,17 +168,37 @@ def _measured(
         )
     if measure not in rule.measures:
         raise RoleError(f"{rule.name} measures the {rule.measures[0]}, and not the {measure}")
-    return measure, column
+    attributes, values, account = _read(data, columns, column, favorable, missing)
+    median = None if score is None else float(np.median(values))
+    if median is None and not is_binary(values):
+        raise OutcomeError(
+            f"column {column!r} holds other numbers than 0 and 1; name the one that is selected "
+            "with favorable=..., or ask with score=..."
+        )
+    hits, nobody = values > (median or 0), frozenset({None, *map(canonical, unknown)})
+    applied = rule if exclude_small else rule.model_copy(update={"share_below": None})
+    return Screening(
+        rule=rule,
+        measure=measure,
+        column=column,
+        level=level,
+        median=median,
+        divisions=tuple(_division(by, attributes, nobody, hits, applied, level) for by in wanted),
+        account=account,
+        justification=justification,
+        notes=tuple(_notes(rule, applied, attributes, nobody)),
+    )
 
 
 def _read(
-    data: Any, names: Sequence[str], measured: str, favorable: Any, missing: Missing
-) -> tuple[dict[str, Column], NDArray[np.float64], RowAccount]:
-    """The columns of all rows with a decision or score, and that as a number."""
+    data: Any, columns: Mapping[str, str], measured: str, favorable: Any, missing: Missing
+) -> tuple[dict[str, Column], Array, RowAccount]:
+    """The attributes of all rows with a decision or score, and that as a number."""
+    names = dict.fromkeys([*columns.values(), measured])
     with reading():
         frame = open_frame(data)
-        check_columns(frame, [*names, measured])
-        rows = collect(frame.select(*dict.fromkeys([*names, measured])))
+        check_columns(frame, names)
+        rows = collect(frame.select(*names))
     values = Target(measured, favorable, "outcome", "favorable").read(column_of(rows[measured]))
     kept = np.flatnonzero(~np.isnan(values))
     lacking = len(values) - len(kept)
@@ -235,14 +207,15 @@ def _read(
         raise OutcomeError(f"nobody is left to count: column {measured!r} holds no value")
     dropped = {f"missing {measured}": lacking} if lacking else {}
     account = RowAccount(read=len(values), used=len(kept), dropped=dropped)
-    return {name: column_of(rows[name]).take(kept) for name in names}, values[kept], account
+    attributes = {name: column_of(rows[column]).take(kept) for name, column in columns.items()}
+    return attributes, values[kept], account
 
 
 def _division(
     by: tuple[str, ...],
     attributes: Mapping[str, Column],
     nobody: Set[Value],
-    hits: NDArray[np.bool_],
+    hits: Mask,
     rule: Rule,
     level: float,
 ) -> Record:
@@ -258,21 +231,25 @@ def _division(
     names, shares = [shown(labels[at]) for at in known], Shares(hit, total, total)
     people, selected = ([*map(int, counts)] for counts in (total, hit))
     everyone, rates = sum(people), [*map(Fraction, selected, people)]
-    small = [bool(_is_below(Fraction(count, everyone), rule.exclusion)) for count in people]
+    least = Fraction(str(rule.share_below or 0))  # as it was written: 0.02 is one of fifty
+    small = [Fraction(count, everyone) < least for count in people]
     kept = [at for at, left_out in enumerate(small) if not left_out]
     top = max(kept, key=lambda at: (rates[at], people[at]), default=0)
-    highest = [at for at in kept if rates[at] == rates[top] > 0]
-    limit = rule.threshold if len(kept) > 1 else None
-    under = f"excluded: under {_percent(rule)} of the people" if rule.exclusion else ""
-    usual = NONE_SELECTED if not highest else ALONE if len(kept) == 1 else ""
+    ratios = {at: rates[at] / rates[top] for at in kept if rates[top]}
+    limit = rule.ratio_below if len(ratios) > 1 else None
+    each, some = flag_chances(hit[kept], total[kept], limit) if limit else (np.empty(0), None)
+    by_chance = dict(zip(kept, each.tolist(), strict=False))  # of nobody without a limit
+    usual = NONE_SELECTED if not ratios else ALONE if len(kept) == 1 else ""
     ends = np.column_stack([*shares.interval(level), *shares.over(shares.at([top]), level)])
-    categories: list[Record] = []
+    rows: list[Record] = []
     for at, (low, high, *over) in enumerate(ends.tolist()):
-        ratio = rates[at] / rates[top] if highest and not small[at] else None
+        ratio = ratios.get(at)
         ratio_low, ratio_high = (None, None) if ratio is None or at == top else over
-        few = f"fewer than {SMALLEST} people" if people[at] < SMALLEST else ""
-        categories.append(
+        below = ratio < Fraction(str(limit)) if ratio is not None and limit else None
+        why = f"excluded: under {100 * float(least):g}% of the people" if small[at] else usual
+        rows.append(
             {
+                "by": ", ".join(by),
                 "group": names[at],
                 "people": people[at],
                 "share": people[at] / everyone,
@@ -283,30 +260,21 @@ def _division(
                 "ratio": None if ratio is None else float(ratio),
                 "ratio_low": ratio_low,
                 "ratio_high": ratio_high,
-                "excluded": small[at],
-                "flagged": None if ratio is None else _is_below(ratio, limit),
-                "interval_lies": _lies(ratio_low, ratio_high, limit),
-                "remark": "; ".join(filter(None, [under if small[at] else usual, few])),
+                "flagged": below,
+                "by_chance": by_chance.get(at),
+                "reading": reading_of(below, ratio_low, ratio_high, limit),
+                "remark": "; ".join(filter(None, [why, remark_of(people[at], smallest=FEW)])),
             }
         )
     return {
         "by": by,
         "people": everyone,
         "unknown": len(hits) - everyone,
-        "highest": tuple(names[at] for at in highest),
-        "categories": tuple(categories),
+        "highest": tuple(names[at] for at, ratio in ratios.items() if ratio == 1),
+        "excluded": tuple(names[at] for at, left_out in enumerate(small) if left_out),
+        "any_by_chance": some,
+        "categories": tuple(rows),
     }
-
-
-def _is_below(share: Fraction, limit: Any) -> bool | None:
-    """Held against the number as it was written: 0.8 is four fifths."""
-    return None if limit is None else share < Fraction(str(limit.value))
-
-
-def _lies(low: float | None, high: float | None, limit: Any) -> str | None:
-    if low is None or high is None or limit is None:
-        return None
-    return "below" if high < limit.value else "above" if low >= limit.value else "contains"
 
 
 def _notes(
@@ -327,60 +295,35 @@ def _notes(
             )
     if applied != rule:
         yield "small categories were kept, though the rule allows to leave them out"
-    yield (
-        "intervals of ratios hold one by one, and take the category with the highest rate as "
-        "given, though it was found by looking"
-    )
+    if rule.ratio_below is None:
+        yield f"{rule.name} sets no threshold for the impact ratio: none is flagged"
 
 
 def _sentences(part: Record, found: Screening) -> Iterator[str]:
     """What the numbers of one division say."""
     by, rule, rows = ", ".join(part["by"]), found.rule, part["categories"]
-    rates = {
-        row["group"]: between(*(row[of] for of in ("rate", "rate_low", "rate_high")))
-        for row in rows
-    }
-    highest = "; ".join(f"{name}, {rates[name]}" for name in part["highest"])
-    if highest:
-        yield f"By {by}: the highest {found.measure} is that of {highest}."
-    else:
-        yield f"By {by}: no {found.measure} above 0 is left to compare."
-    compared = {row["group"]: row for row in rows if row["ratio_low"] is not None}
-    if compared:
-        ratios = "; ".join(
-            f"{name} {between(*(row[of] for of in ('ratio', 'ratio_low', 'ratio_high')))}"
-            for name, row in compared.items()
-        )
-        yield f"Impact ratios by {by} ({100 * found.level:.6g}% intervals): {ratios}."
-    if compared and rule.threshold:
-        limit = f"{rule.threshold.value:g}"
-        below = [name for name, row in compared.items() if row["flagged"]]
-        unsure = [name for name, row in compared.items() if row["interval_lies"] == "contains"]
-        named = f" ({'; '.join(below)})" if below else ""
-        wide = f"; intervals contain {limit} for {'; '.join(unsure)}" if unsure else ""
-        yield (
-            f"{rule.name} by {by}: {len(below)} of {len(compared) + 1} categories below {limit} of "
-            f"the highest rate{named}{wide}."
-        )
-    small = "; ".join(
-        f"{row['group']} ({_people(row['people'])}, {100 * row['share']:.2g}%, rate "
-        f"{rates[row['group']]})"
-        for row in rows
-        if row["excluded"]
+    highest = _listed(rows, part["highest"], "rate", ", ")
+    yield (
+        f"By {by}: the highest {found.measure} is that of {highest}."
+        if highest
+        else f"By {by}: no {found.measure} above 0 is left to compare."
     )
-    if small:
-        why = f"Justification: {found.justification}"
-        yield (
-            f"Excluded from the ratios by {by}, each under {_percent(rule)} of "
-            f"{part['people']:,} people: {small}. "
-            f"{why if found.justification else 'No justification was given.'}"
-        )
-    yield f"Not included by {by} because the category is not known: {_people(part['unknown'])}."
+    if compared := [row["group"] for row in rows if row["ratio_low"] is not None]:
+        ratios = _listed(rows, compared, "ratio", " ")
+        yield f"Impact ratios by {by} ({100 * found.level:.6g}% intervals): {ratios}."
+    if rule.ratio_below and part["any_by_chance"] is not None:
+        held = [row for row in rows if row["ratio"] is not None]
+        flagged, some = [row["group"] for row in held if row["flagged"]], part["any_by_chance"]
+        yield f"{rule.name} by {by}: {said_of_screen(held, flagged, rule.ratio_below, some)}"
+    if part["excluded"]:
+        small = _listed(rows, part["excluded"], "rate", " ")
+        why = f"Justification: {found.justification or 'none was given'}"
+        yield f"Excluded from the ratios by {by}, as the rule allows: {small}. {why}"
+    unknown = f"{part['unknown']:,} {'person' if part['unknown'] == 1 else 'people'}"
+    yield f"Not included by {by} because the category is not known: {unknown}."
 
 
-def _percent(rule: Rule) -> str:
-    return f"{100 * rule.exclusion.value:g}%" if rule.exclusion else ""
-
-
-def _people(count: int) -> str:
-    return f"{count:,} {'person' if count == 1 else 'people'}"
+def _listed(rows: Sequence[Record], groups: Sequence[str], of: str, beside: str) -> str:
+    keys = (of, f"{of}_low", f"{of}_high")
+    chosen = (row for row in rows if row["group"] in groups)
+    return "; ".join(f"{row['group']}{beside}{between(*map(row.get, keys))}" for row in chosen)

@@ -1,9 +1,4 @@
-"""Which rule says what a statistical screen measures? Rules are dated files with their source.
-
-A rule names what is measured (a selection rate, or for scores the share above the pooled median),
-by which attributes people are divided, which small categories may be left out, and below which
-ratio a category is flagged, if it says so at all.
-"""
+"""Which rule says what a statistical screen measures? Rules are dated files with their source."""
 
 from __future__ import annotations
 
@@ -19,9 +14,8 @@ from causalfairness.errors import RuleError
 from causalfairness.settings import CLOSED, Contradiction, Number, Text, Texts, refusal_of, said
 
 BUNDLED = Path(__file__).with_name("rules")
-SHARE = "a number between 0 and 1, such as 0.8"
-TABLE = said("a table of keys")
 Date = Annotated[date, said("a date, such as 2023-04-06", strict=True)]
+Share = Annotated[Number | None, said("a number between 0 and 1, such as 0.8", gt=0, lt=1)]
 Words = Annotated[Text, said("text that is not empty")]
 
 
@@ -35,28 +29,14 @@ class _Source(BaseModel):
     address: Annotated[Text | None, said("text that is not empty")] = None
 
 
-class _Exclusion(BaseModel):
-    """Below which share of the people a category may be left out."""
-
-    model_config = CLOSED
-    value: Annotated[Number, said(SHARE, alias="share_below", gt=0, lt=1)]
-    says: Words
-
-
-class _Threshold(BaseModel):
-    """Below which ratio a category is flagged."""
-
-    model_config = CLOSED
-    value: Annotated[Number, said(SHARE, alias="ratio_below", gt=0, lt=1)]
-    says: Words
-
-
 class Rule(BaseModel):
     """What does a rule ask to be measured, for whom, and what does it say about the result?
 
-    `by` holds the divisions of people, each by one attribute or by several together; `categories`
-    the values of each attribute as the rule names them. Without a `threshold` nothing is flagged,
-    without an `exclusion` nobody is left out.
+    `measures` are selection rates, or for scores the shares above the pooled median. `by` holds the
+    divisions of people, each by one attribute or by several together; `categories` the values of
+    each attribute as the rule names them. A category with a ratio below `ratio_below`
+    is flagged, one with a share of the people below `share_below` may be left out; without them
+    none is. `notes` hold the words of the rule.
 
     >>> print(read_rule("nyc_local_law_144"))
     NYC Local Law 144 bias audit (version of 2023-04-06, New York City)
@@ -66,7 +46,7 @@ class Rule(BaseModel):
     name: Words
     version: Date
     jurisdiction: Words
-    source: Annotated[_Source, TABLE]
+    source: Annotated[_Source, said("a table of keys")]
     measures: Annotated[
         tuple[Literal["selection rate", "scoring rate"], ...],
         said("a list of some of 'selection rate', 'scoring rate'", min_length=1),
@@ -79,8 +59,8 @@ class Rule(BaseModel):
         dict[str, Texts],
         said("a table of lists of texts, each once; [] takes the values of the data"),
     ]
-    exclusion: Annotated[_Exclusion | None, TABLE] = None
-    threshold: Annotated[_Threshold | None, TABLE] = None
+    share_below: Share = None
+    ratio_below: Share = None
     notes: Annotated[Texts, said("a list of texts, each once")] = ()
 
     @model_validator(mode="after")
@@ -96,7 +76,7 @@ class Rule(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """What does the rule say, as plain data? Dates as text."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return self.model_dump(mode="json", exclude_none=True)
 
     def __str__(self) -> str:
         return f"{self.name} (version of {self.version}, {self.jurisdiction})"
@@ -114,18 +94,13 @@ def bundled_rules() -> tuple[str, ...]:
 def read_rule(rule: Rule | str | os.PathLike[str]) -> Rule:
     """What does a rule say: the one of that name which comes with the package, or a .toml file?
 
-    All that is wrong with a file is said at once.
-
     >>> read_rule("four_fifths").source.citation
     '29 CFR 1607.4(D); 43 FR 38290'
     """
     if isinstance(rule, Rule):
         return rule
-    if rule in bundled_rules():
-        path = BUNDLED / f"{rule}.toml"
-    elif isinstance(rule, os.PathLike) or str(rule).endswith(".toml"):
-        path = Path(rule)
-    else:
+    path = BUNDLED / f"{rule}.toml" if rule in bundled_rules() else Path(str(rule))
+    if path.suffix != ".toml":
         raise RuleError(
             f"no rule is named {str(rule)!r}; there are {', '.join(bundled_rules())}, and a rule "
             "of your own is given as the path of a .toml file"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from causalfairness.parity.metrics.words import CALLED
+from causalfairness.parity.metrics.words import CALLED, by_chance
 from causalfairness.report.page.blocks import (
     Block,
     Cell,
@@ -19,6 +19,12 @@ from causalfairness.report.study.words import bounds, opening, remarks, table_of
 RATES = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 FIRST = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "ppv", "mean_outcome")
 SHOWN = 20  # rows of long tables before a reader asks for more
+CHANCE = Column(
+    "by_chance",
+    "flagged by chance",
+    "share",
+    "how often chance alone would put this group below, were all rates equal",
+)
 ABOUT = {
     "selection_rate": "how many get the favorable decision",
     "base_rate": "how many have the outcome",
@@ -64,8 +70,7 @@ def screen(answer: Told, level: float) -> list[Block]:
         ("source", f"{source['title'].text} ({source['citation'].text})"),
         ("rates are of", f"{details['column'].shown} ({details['measure'].text})"),
     ]
-    if rule.get("threshold"):
-        facts.append(("what it says of ratios", rule["threshold"]["says"].text))
+    facts += [("what it says", note.text) for note in rule.get("notes", [])]
     blocks: list[Block] = [Sentences(answer["sentences"].texts[-1:])]
     blocks += [_division(part, level) for part in details["divisions"]]
     blocks.append(Pairs(tuple(facts)))
@@ -131,8 +136,10 @@ def _four_fifths(screened: Told) -> Table:
         Column("ratio", "ratio to the highest", "number"),
         Column("low", "interval, from", "number"),
         Column("high", "to", "number"),
+        CHANCE,
         Column("reading", "against four fifths"),
         Column("remark", "remark"),
+        whole=False,
     )
 
 
@@ -159,7 +166,7 @@ def _calibration(details: Told, smallest: int) -> Table:
 
 def _division(part: Told, level: float) -> Table:
     """The rates and ratios of one attribute, or of an intersection."""
-    keys = ("group", "people", "share", "rate", "ratio", "ratio_low", "ratio_high")
+    keys = ("group", "people", "share", "rate", "ratio", "ratio_low", "ratio_high", "by_chance")
     lines = tuple(
         (*(row.get(key).cell for key in keys), _reading(row)) for row in part["categories"]
     )
@@ -170,21 +177,20 @@ def _division(part: Told, level: float) -> Table:
         Column("rate", "rate", "share"),
         Column("ratio", "impact ratio", "number", "the rate, as a share of the highest one"),
         *bounds(level),
+        CHANCE,
         Column("reading", "remark"),
     )
     unknown = part["unknown"].count
     left_out = f"; {unknown:,} people of unknown category are not in it" if unknown else ""
-    return Table(f"Impact ratios by {part['by'].shown}{left_out}", columns, lines)
+    some = part.get("any_by_chance").number
+    chance = f". {by_chance(some)}" if some is not None else ""
+    return Table(f"Impact ratios by {part['by'].shown}{left_out}{chance}", columns, lines)
 
 
 def _reading(row: Told) -> str:
-    said: list[str] = []  # that a category is excluded is in its remark
-    if row.get("flagged").value is True:
-        said.append("below the threshold of the rule")
-    if row.get("interval_lies").value == "contains":
-        said.append("the interval reaches both sides of the threshold")
-    remark = row.get("remark", "").text
-    return opening("; ".join([*said, *([remark] if remark else [])]))
+    """Where a ratio lies, and what is remarked of it."""
+    words = (row.get(key, "").text for key in ("reading", "remark"))
+    return opening("; ".join(filter(None, words)))
 
 
 def _called(metric: str) -> str:
