@@ -20,6 +20,7 @@ from causalfairness.effects.contrasts import Convention
 from causalfairness.effects.table import in_columns
 from causalfairness.errors import CausalFairnessError, PredictorError, RoleError
 from causalfairness.estimators import Estimator, KnownModel
+from causalfairness.estimators.answers import own_order
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.individuals import CounterfactualFairness, counterfactual_fairness
@@ -33,6 +34,7 @@ from causalfairness.parity import (
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.tables import Missing, Of, Table, add_column
 from causalfairness.tables.joining import exchange
+from causalfairness.tables.source import open_frame
 
 WIDTH = 88  # columns of the page
 
@@ -45,9 +47,10 @@ class CausalFairnessDecomposition:
     and `y_pred`, anything that `decompose_disparity` reads). `y` and `y_pred` are arrays, series or
     names of columns of `X`. `predictor` is the audited model itself, a fitted scikit-learn model or
     a function of a frame: what it would have said in another world is then asked and not
-    estimated. Roles come as lists of columns or from a `graph`. For intersections, `protected`
-    is a list of columns and groups are tuples. How rows were drawn and columns are read, a
-    `cf.Table` as `X` says, or the keywords of the same names.
+    estimated. A model that was fitted to an array takes `predictor_columns`, in this order, or
+    those of `X`, if there are as many. Roles come as lists of columns or from a `graph`. For
+    intersections, `protected` is a list of columns and groups are tuples. How rows were drawn and
+    columns are read, a `cf.Table` as `X` says, or the keywords of the same names.
 
     >>> import causalfairness as cf
     >>> compas = cf.datasets.load_compas(frame="pandas")
@@ -72,6 +75,7 @@ class CausalFairnessDecomposition:
     mediators: Sequence[str] = ()
     graph: CausalGraph | None = None
     predictor: Any = None
+    predictor_columns: Sequence[str] = ()
     task: Literal["classification", "regression"] = "classification"
     outcome_value: Any = None
     weights: str | None = None
@@ -119,6 +123,7 @@ class CausalFairnessDecomposition:
             "outcome_value": self.outcome_value,
             "prediction": prediction,
             "weights": self.weights,
+            "predictor_columns": self._predictor_columns,
         }
         if self.graph is None:
             return StandardFairnessModel(
@@ -213,6 +218,7 @@ class CausalFairnessDecomposition:
             self.data,
             scm,
             self._other_group() if do is None else do,
+            predictor_columns=self._predictor_columns,
             refit=refit,
             outcome=self.model.outcome,
             draws=draws,
@@ -314,16 +320,22 @@ class CausalFairnessDecomposition:
             raise PredictorError(
                 f"predictor is the class {self.predictor.__name__}; give a fitted model"
             )
-        if hasattr(self.predictor, "predict"):
-            value = self.outcome_value if self.task == "classification" else None
-            return _Decision(self.predictor, value).predict
-        if callable(self.predictor):
-            asked: Callable[[Any], Any] = self.predictor
+        asked: Callable[[Any], Any] = getattr(self.predictor, "predict", self.predictor)
+        classes = self.task == "classification"
+        if asked is not self.predictor and (self.outcome_value is not None or not classes):
+            return _Decision(self.predictor, self.outcome_value if classes else None).predict
+        if callable(asked):
             return asked
         raise PredictorError(
             "predictor must be a fitted scikit-learn model or a function of a frame; found "
             f"{type(self.predictor).__name__}"
         )
+
+    @cached_property
+    def _predictor_columns(self) -> Sequence[str]:
+        if self.predictor_columns or self.predictor is None:
+            return self.predictor_columns
+        return own_order(self._predict, open_frame(self.X).collect_schema().names())
 
     @property
     def _asking_the_predictor(self) -> StandardFairnessModel:
@@ -379,6 +391,11 @@ class _Decision(NamedTuple):
     def feature_names_in_(self) -> Any:
         """Which columns does the model use?"""
         return getattr(self.model, "feature_names_in_", None)
+
+    @property
+    def n_features_in_(self) -> Any:
+        """How many columns does the model use?"""
+        return getattr(self.model, "n_features_in_", None)
 
     def predict(self, people: Any) -> Any:
         """What does the model say about these people?"""

@@ -42,6 +42,8 @@ class StandardFairnessModel:
     `reference` and `comparison` are then tuples with one value per column. One of the two may
     be None: everyone else. `outcome_value` is the label that counts as 1. `prediction` is a
     column, or a function that takes a frame of role columns and returns one number per row.
+    `predictor_columns` says which columns, in which order, a function or model takes that does not
+    know them by name.
 
     >>> model = StandardFairnessModel(
     ...     protected="race", reference="Caucasian", comparison="African-American",
@@ -65,12 +67,13 @@ class StandardFairnessModel:
     outcome_value: Any = None
     prediction: str | Callable[[Any], Any] | None = None
     weights: str | None = None
+    predictor_columns: Sequence[str] = ()
     left_out: Sequence[str] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.protected, str):
             object.__setattr__(self, "protected", _columns("protected", self.protected))
-        for role in ("confounders", "mediators", "left_out"):
+        for role in ("confounders", "mediators", "predictor_columns", "left_out"):
             object.__setattr__(self, role, _columns(role, getattr(self, role)))
         _check_targets(self.outcome, self.prediction)
         _check_distinct(self._columns_by_role())
@@ -102,6 +105,7 @@ class StandardFairnessModel:
         prediction: str | Callable[[Any], Any] | None = None,
         outcome_value: Any = None,
         weights: str | None = None,
+        predictor_columns: Sequence[str] = (),
     ) -> StandardFairnessModel:
         """Which roles do the columns of a causal graph play?
 
@@ -143,6 +147,7 @@ class StandardFairnessModel:
             outcome_value=outcome_value,
             prediction=prediction,
             weights=weights,
+            predictor_columns=predictor_columns,
             left_out=[column for column in graph.nodes if column not in placed],
         )
         _refuse_unless_identified(graph, model)

@@ -83,7 +83,8 @@ def load_predictor(audit: Audit, *, trust: bool) -> Predictor | None:
         )
     load = _function if choice.function is not None else _saved
     model, digest = load(name, audit.beside)
-    return Predictor(name, digest, auditee_of(model, choice.threshold), choice.frame == "pandas")
+    auditee = auditee_of(model, choice.threshold, choice.columns)
+    return Predictor(name, digest, auditee, choice.frame == "pandas")
 
 
 def _function(name: str, folder: Path) -> tuple[Callable[[Any], Any], str]:

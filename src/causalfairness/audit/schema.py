@@ -149,7 +149,7 @@ class Audit(BaseModel):
         if self.data is not None:
             read = self.data
             named += [*read.columns, *read.categorical, *read.numeric, *read.accept]
-        return tuple(dict.fromkeys((*model.role_columns, *named)))
+        return tuple(dict.fromkeys((*model.role_columns, *named, *self.predictor.columns)))
 
     @property
     def beside(self) -> Path:

@@ -142,6 +142,9 @@ class PredictorChoice(BaseModel):
     function: Annotated[Text | None, said("a function of a frame, as 'module:function'")] = None
     file: Annotated[Text | None, said("the path of a saved scikit-learn model")] = None
     frame: Annotated[Literal["pandas", "pyarrow"], said("'pandas' or 'pyarrow'")] = "pandas"
+    columns: Annotated[
+        Texts, said(f"{COLUMNS}: what a model takes that does not know names, in order")
+    ] = ()
     threshold: Annotated[Number | None, said("a number: decisions are 1 from this score on")] = None
     favorable: Annotated[Literal[0, 1], said("0 or 1: the decision that is good for people")] = 1
 
@@ -149,6 +152,8 @@ class PredictorChoice(BaseModel):
     def _consistent(self) -> Self:
         if self.function is not None and self.file is not None:
             raise Contradiction("give either function or file, not both")
+        if self.columns and not self.is_code:
+            raise Contradiction("columns says what a function or model takes; give one of them")
         if self.function is not None and self.function.count(":") != 1:
             raise Contradiction(
                 f"function is {self.function!r}; expected a module and a function with a colon "

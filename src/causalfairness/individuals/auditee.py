@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError
-from causalfairness.estimators.answers import answers, as_numbers
-from causalfairness.tables import only_columns
+from causalfairness.estimators.answers import (
+    answers,
+    as_numbers,
+    check_order,
+    columns_of,
+    features_of,
+    owner_of,
+)
 
 Array = NDArray[np.float64]
 LIKE_THE_DATA = "a frame like the data"
@@ -19,21 +25,33 @@ LIKE_THE_DATA = "a frame like the data"
 
 @dataclass(frozen=True)
 class Auditee:
-    """How is the audited model asked? Scores are numbers; decisions, if any, are 0 or 1."""
+    """How is the audited model asked? Scores are numbers; decisions, if any, are 0 or 1.
+
+    `said` are the columns that it takes, in order, where it does not know them by name.
+    """
 
     ask: Callable[[Any], Any]
     model: Any  # a fitted scikit-learn model; None for a function
     threshold: float | None
+    said: tuple[str, ...] = ()
+
+    @property
+    def _asked(self) -> Any:
+        return self.ask if self.model is None else self.model
 
     @property
     def columns(self) -> tuple[str, ...] | None:
         """Which columns does the model use, if it says so?"""
-        names = getattr(self.model, "feature_names_in_", None)
-        return None if names is None else tuple(str(name) for name in names)
+        return columns_of(self._asked, self.said) or None
 
     def features(self, frame: Any) -> Any:
         """What does the model see of these rows?"""
-        return frame if self.columns is None else only_columns(frame, self.columns)
+        return features_of(self._asked, frame, self.said)
+
+    def check_order(self, frame: Any) -> None:
+        """Is it sure which column is which?"""
+        if not isinstance(self.features(frame), np.ndarray) and self.columns is None:
+            check_order(self.ask, frame)
 
     def score(self, frame: Any) -> Array:
         """Which number does the model give each row?"""
@@ -54,28 +72,32 @@ class Auditee:
         return score if np.isin(score, (0.0, 1.0)).all() else None
 
 
-def auditee_of(predict: Any, threshold: float | None) -> Auditee:
+def auditee_of(predict: Any, threshold: float | None, said: Sequence[str] = ()) -> Auditee:
     """How is this model asked?
 
-    >>> auditee_of(lambda frame: [0.2] * len(frame), None).score([1, 2]).tolist()
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [31, 45]})
+    >>> auditee_of(lambda frame: [0.2] * len(frame), None).score(people).tolist()
     [0.2, 0.2]
     """
     if isinstance(predict, type):
         raise PredictorError(f"found the class {predict.__name__}; give a fitted model")
-    owner = getattr(predict, "__self__", None)
-    if getattr(predict, "__name__", "") == "predict" and hasattr(owner, "feature_names_in_"):
-        return Auditee(predict, owner, threshold)  # classifier.predict: its decisions are followed
-    if _has_two_classes(predict):
-        return Auditee(lambda frame: predict.predict_proba(frame)[:, 1], predict, threshold)
-    if hasattr(predict, "classes_") and len(predict.classes_) > 2:
+    owner, columns = owner_of(predict), tuple(said)
+    bound = owner is not predict and getattr(predict, "__name__", "") == "predict"
+    if (bound or owner is predict) and len(getattr(owner, "classes_", ())) > 2:
         raise PredictorError(
-            f"the classifier has {len(predict.classes_)} classes; say which one is followed, with "
+            f"the classifier has {len(owner.classes_)} classes; say which one is followed, with "
             "a function such as lambda people: classifier.predict(people) == 'high'"
         )
+    if bound and (hasattr(owner, "feature_names_in_") or hasattr(owner, "n_features_in_")):
+        return Auditee(predict, owner, threshold, columns)  # its decisions are followed
+    if _has_two_classes(predict):
+        chance = lambda frame: predict.predict_proba(frame)[:, 1]  # noqa: E731
+        return Auditee(chance, predict, threshold, columns)
     if hasattr(predict, "predict"):
-        return Auditee(predict.predict, predict, threshold)
+        return Auditee(predict.predict, predict, threshold, columns)
     if callable(predict):
-        return Auditee(predict, None, threshold)
+        return Auditee(predict, None, threshold, columns)
     raise PredictorError(
         "expected a fitted scikit-learn model or a function of a frame; found "
         f"{type(predict).__name__}"

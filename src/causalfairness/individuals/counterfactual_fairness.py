@@ -8,6 +8,7 @@ is the same in both worlds; what changes are the nodes in `do` and what they cau
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError, RoleError
+from causalfairness.estimators.answers import own_order
 from causalfairness.individuals.auditee import Auditee, auditee_of
 from causalfairness.individuals.shifts import CounterfactualFairness, Replicates
 from causalfairness.scm import StructuralCausalModel
@@ -48,6 +50,7 @@ def counterfactual_fairness(
     scm: StructuralCausalModel,
     do: Any,
     *,
+    predictor_columns: Sequence[str] = (),
     threshold: float | None = None,
     refit: bool = False,
     outcome: str | None = None,
@@ -59,9 +62,10 @@ def counterfactual_fairness(
     """Would each person's prediction have been the same, had `do` been the case?
 
     `predict` is a fitted scikit-learn model or a function of a frame, which sees all columns of the
-    data. Of a classifier with two classes the probability of the second is followed, and its
-    decisions; of a function its numbers, with decisions where these are 0 and 1 or where a
-    `threshold` makes them so. `do` is what `scm.counterfactual` takes: a value, a mapping from old
+    data, or the `predictor_columns`, in this order, where it does not know their names. Of a
+    classifier with two classes the probability of the second is followed, and its decisions; of a
+    function its numbers, with decisions where these are 0 and 1 or where a `threshold` makes them
+    so. `do` is what `scm.counterfactual` takes: a value, a mapping from old
     to new values, or one value per row. `draws` averages over that many draws of noise that the
     data cannot fix. Intervals take the mechanisms as they are; `replicates` fits them again to that
     many redrawn tables, so that intervals know of their uncertainty. `refit=True` replicates a
@@ -84,9 +88,11 @@ def counterfactual_fairness(
     True
     """
     check_replicates(replicates)
-    auditee = auditee_of(predict, threshold)
     rows = frame_rows(data, [*scm.graph.nodes])
+    said = tuple(predictor_columns) or own_order(predict, rows.frame.columns)
+    auditee = auditee_of(predict, threshold, said)
     native = rows.frame.to_native()
+    auditee.check_order(native)
     otherwise = scm.counterfactual(native, do=do, draws=draws, seed=seed)
     judge = _refitted(auditee, rows, otherwise, outcome, draws) if refit else auditee
     fact, decided = auditee.judge(native)
@@ -196,4 +202,6 @@ def _refitted(
         )
     features = auditee.features(otherwise)
     target = np.asarray(rows.frame[outcome].to_numpy())
-    return auditee_of(deepcopy(auditee.model).fit(features, target), auditee.threshold)
+    return auditee_of(
+        deepcopy(auditee.model).fit(features, target), auditee.threshold, auditee.said
+    )

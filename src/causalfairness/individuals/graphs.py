@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -62,6 +62,7 @@ def compare_graphs(
     do: Any,
     *,
     mechanisms: Mapping[str, Any] | None = None,
+    predictor_columns: Sequence[str] = (),
     threshold: float | None = None,
     draws: int = 1,
     seed: int = 0,
@@ -90,7 +91,14 @@ def compare_graphs(
         try:
             scm = _fitted(graph, data, mechanisms, seed)
             by_graph[name] = counterfactual_fairness(
-                predict, data, scm, do, threshold=threshold, draws=draws, seed=seed
+                predict,
+                data,
+                scm,
+                do,
+                predictor_columns=predictor_columns,
+                threshold=threshold,
+                draws=draws,
+                seed=seed,
             )
         except CausalFairnessError as reason:
             refused[name] = reason

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnNotFoundError, InterventionError, SituationError
-from causalfairness.estimators.answers import answers
+from causalfairness.estimators.answers import answers, own_order
 from causalfairness.individuals.auditee import LIKE_THE_DATA, auditee_of
 from causalfairness.individuals.distances import Points
 from causalfairness.individuals.situation_rows import Situations, is_negative, spelled, value_of
@@ -178,7 +178,8 @@ def _asked(predict: Any, found: Situations, rows: FrameRows) -> tuple[Truths, tu
 
 
 def _answers(predict: Any, found: Situations, rows: FrameRows) -> Truths:
-    model = auditee_of(predict, None)
+    model = auditee_of(predict, None, own_order(predict, found.rows.frame.columns))
+    model.check_order(rows.frame.to_native())
     ask: Callable[[Any], Any] = predict.predict if hasattr(predict, "predict") else predict
     plain = answers(ask, model.features(rows.frame.to_native()), LIKE_THE_DATA).tolist()
     return is_negative(column_from(found.decision, plain), found.decisions, "the model's answers")

@@ -17,6 +17,7 @@ from causalfairness.audit.plain import plain
 from causalfairness.audit.questions import CounterfactualFairnessQuestion, SituationsQuestion
 from causalfairness.audit.study import Study, two_groups
 from causalfairness.errors import InterventionError, RoleError, SituationError
+from causalfairness.estimators.answers import check_order
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.individuals import (
     CounterfactualFairness,
@@ -181,6 +182,7 @@ def _decisions(
         value = study.audit.roles.outcome_value
         return study.data, str(model.outcome), good if value is None else value
     if study.predictor is not None:
+        check_order(study.predictor.decide, study.data)
         made = study.predictor.decide(study.data)
         data, name = add_column(study.data, [int(each) for each in made], name="decision")
         return data, name, good
