@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import causalfairness as cf
-from causalfairness.errors import PredictorError, RoleError
+from causalfairness.errors import OutcomeError, PredictorError, RoleError
 from causalfairness.estimators import KnownModel
 from causalfairness.estimators.answers import check_order, features_of, own_order
 
@@ -249,3 +249,51 @@ def test_functions_that_pick_by_name_or_answer_by_chance_are_asked():
         cf.CausalFairnessDecomposition(
             X.to_numpy(), Y, predictor=NAMELESS, confounders=["age"], **GROUPS
         )
+
+
+# --- classes that are numbers -----------------------------------------------------------------
+
+
+def by_class(y, **told):
+    settings = {**GROUPS, "confounders": ["sex"], **told}
+    return cf.CausalFairnessDecomposition(X, y, **settings).analyse_mean_difference().total.value
+
+
+def test_codes_of_classes_are_refused_like_words_and_asked_about_one_by_one():
+    label = np.where(DATA.record > 1, "c", np.where(DATA.y == 1, "b", "a"))
+    expected = by_class(label, outcome_value="c")
+    for order in ("abc", "bca", "cab"):
+        codes = np.array([order.index(each) for each in label])
+        with pytest.raises(OutcomeError, match=r"values 0, 1, 2: codes of classes.*outcome_value"):
+            by_class(codes)
+        assert by_class(codes, outcome_value=order.index("c")) == pytest.approx(expected, abs=1e-12)
+        assert np.isfinite(by_class(codes, task="regression"))
+        with pytest.raises(OutcomeError, match="column 'prediction' has the values 0, 1, 2"):
+            cf.CausalFairnessDecomposition(X, None, codes, **GROUPS).analyse_mean_difference()
+    with pytest.raises(OutcomeError, match="values -1, 1"):
+        by_class(2 * Y - 1)  # twice the gap in shares
+    assert by_class(Y + 1) == pytest.approx(by_class(Y), abs=1e-12)
+    scores = cf.CausalFairnessDecomposition(X, Y, DATA.record.to_numpy(), **GROUPS)
+    assert scores.analyse_mean_difference().total.value > 0  # a score beside 0 and 1
+
+
+def test_classifiers_of_several_classes_are_refused_or_asked_about_one():
+    three = np.where(DATA.record > 1, 2, Y)
+    fitted = LogisticRegression(max_iter=500).fit(X, three)
+    plain = fitted.predict(X) == 2
+    gap = plain[DATA.g == 1].mean() - plain[DATA.g == 0].mean()
+    with pytest.raises(OutcomeError, match="between 0, 1, 2"):
+        roles(ORDERS[0], prediction=fitted.predict)  # of the outcome, and of the prediction
+    alone = {**GROUPS, "confounders": ["age", "sex"], "mediators": ["record"]}
+    with pytest.raises(OutcomeError, match="between 0, 1, 2"):
+        disparity(cf.StandardFairnessModel(**alone, prediction=fitted.predict))
+    told = cf.StandardFairnessModel(**alone, prediction=fitted.predict, outcome_value=2)
+    assert disparity(told)[0] == pytest.approx(gap, abs=1e-12)
+    words = LogisticRegression(max_iter=500).fit(X, np.array(["a", "b", "c"])[three])
+    told = cf.StandardFairnessModel(**alone, prediction=words.predict, outcome_value="c")
+    assert disparity(told)[0] == pytest.approx(gap, abs=1e-12)
+    with pytest.raises(OutcomeError, match="between 0, 1, 2"):
+        cf.CausalFairnessDecomposition(X, predictor=fitted, **alone).analyse_mean_difference()
+    for predict in (fitted, fitted.predict):
+        with pytest.raises(PredictorError, match="has 3 classes"):
+            cf.counterfactual_fairness(predict, DATA, SCM, {"g": 1})

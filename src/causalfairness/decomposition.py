@@ -21,7 +21,7 @@ from causalfairness.effects.table import in_columns
 from causalfairness.errors import CausalFairnessError, PredictorError, RoleError
 from causalfairness.estimators import Estimator, KnownModel
 from causalfairness.estimators.answers import own_order
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.fairness_model import StandardFairnessModel, check_classes
 from causalfairness.graph import CausalGraph
 from causalfairness.individuals import CounterfactualFairness, counterfactual_fairness
 from causalfairness.parity import (
@@ -32,7 +32,7 @@ from causalfairness.parity import (
     decompose_error_rates,
 )
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.tables import Missing, Of, Table, add_column
+from causalfairness.tables import Missing, Of, Table, add_column, open_table
 from causalfairness.tables.joining import exchange
 from causalfairness.tables.source import open_frame
 
@@ -102,13 +102,17 @@ class CausalFairnessDecomposition:
             raise RoleError("there is nothing to explain; give y, y_pred or a predictor")
         _ = self.model, self._predict  # what contradicts itself is refused here, not later
 
-    @property
+    @cached_property
     def data(self) -> Any:
         """What is the table that questions are asked of?"""
-        data = self._joined.data
+        joined = self._joined
+        column = joined.outcome or joined.prediction
+        if self.task == "classification" and self.outcome_value is None and column is not None:
+            values = open_table(joined.data).values(column)
+            check_classes(values, f"column {column!r} has the values")
         if isinstance(self.X, Table):
-            return replace(self.X, data=data)
-        return Table(data, **self._read) if any(self._read.values()) else data
+            return replace(self.X, data=joined.data)
+        return Table(joined.data, **self._read) if any(self._read.values()) else joined.data
 
     @cached_property
     def model(self) -> StandardFairnessModel:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from causalfairness.errors import NotIdentifiedError, RoleError
+from causalfairness.errors import NotIdentifiedError, OutcomeError, RoleError
 from causalfairness.graph import CausalGraph
 from causalfairness.graph.notation import quote
 from causalfairness.graph.projection import directed_route, hidden_route
@@ -76,6 +76,8 @@ class StandardFairnessModel:
         for role in ("confounders", "mediators", "predictor_columns", "left_out"):
             object.__setattr__(self, role, _columns(role, getattr(self, role)))
         _check_targets(self.outcome, self.prediction)
+        if self.outcome is not None and self.outcome_value is None:
+            check_classes(classes_of(self.prediction), "the classifier decides between")
         _check_distinct(self._columns_by_role())
         for group in ("reference", "comparison"):
             object.__setattr__(self, group, self._group_value(group))
@@ -308,6 +310,40 @@ class StandardFairnessModel:
                     "value are no group to compare: name a value of the column"
                 )
         return values[0] if isinstance(self.protected, str) else values
+
+
+def classes_of(predict: Any) -> tuple[Any, ...]:
+    """Which classes does this classifier decide between? None where they are 0 and 1 already.
+
+    >>> classes_of(lambda people: people["score"])
+    ()
+    """
+    owner = getattr(predict, "__self__", None)
+    classes = (
+        getattr(owner, "classes_", ()) if getattr(predict, "__name__", "") == "predict" else ()
+    )
+    known = tuple(getattr(each, "item", lambda each=each: each)() for each in classes)
+    return () if {*known} <= {0, 1} else known
+
+
+def check_classes(values: Iterable[Any], what: str) -> None:
+    """Can these classes be averaged? Two numbers that are one apart can, codes of others cannot.
+
+    >>> check_classes([0.0, 1.0, None], "the outcome has the values")
+    >>> check_classes([0, 1, 2], "the outcome has the values")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.OutcomeError: the outcome has the values 0, 1, 2: codes of classes are ...
+    """
+    known = [value for value in values if isinstance(value, int | float) and value == value]
+    if not known or max(known) - min(known) <= 1 or any(value % 1 for value in known):
+        return
+    some = ", ".join(f"{value:g}" for value in known[:8]) + ", ..." * (len(known) > 8)
+    raise OutcomeError(
+        f"{what} {some}: codes of classes are no amounts, and their average depends on how they "
+        "are numbered. Say which class counts as 1 with outcome_value=..., one class at a time; "
+        "or, if they are amounts, say task='regression', or give them by a function"
+    )
 
 
 def _columns(role: str, columns: Any) -> tuple[str, ...]:

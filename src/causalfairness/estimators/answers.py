@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.fairness_model import StandardFairnessModel, check_classes, classes_of
+from causalfairness.tables.groups import canonical
 
 Array = NDArray[np.float64]
 LOOKED_AT = 1_000  # rows on which a function is asked again, with its columns in another order
@@ -191,7 +192,13 @@ def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairne
     >>> evaluate(lambda frame: [0.2] * len(frame), pa.table({"sex": ["M", "F"]}), model).tolist()
     [0.2, 0.2]
     """
-    return as_numbers(consult(predict, features, model))
+    found, classes = consult(predict, features, model), classes_of(predict)
+    if classes and model.outcome_value is not None:
+        wanted = canonical(model.outcome_value)
+        found = np.array([canonical(each) == wanted for each in found.tolist()], dtype=object)
+    elif classes:
+        check_classes(classes, "the classifier decides between")
+    return as_numbers(found)
 
 
 def consult(
