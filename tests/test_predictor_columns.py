@@ -283,7 +283,7 @@ def test_classifiers_of_several_classes_are_refused_or_asked_about_one():
     plain = fitted.predict(X) == 2
     gap = plain[DATA.g == 1].mean() - plain[DATA.g == 0].mean()
     with pytest.raises(OutcomeError, match="between 0, 1, 2"):
-        roles(ORDERS[0], prediction=fitted.predict)  # of the outcome, and of the prediction
+        cf.decompose_disparity(DATA, roles(ORDERS[0], prediction=fitted.predict))
     alone = {**GROUPS, "confounders": ["age", "sex"], "mediators": ["record"]}
     with pytest.raises(OutcomeError, match="between 0, 1, 2"):
         disparity(cf.StandardFairnessModel(**alone, prediction=fitted.predict))

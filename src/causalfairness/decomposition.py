@@ -21,7 +21,7 @@ from causalfairness.effects.table import in_columns
 from causalfairness.errors import CausalFairnessError, PredictorError, RoleError
 from causalfairness.estimators import Estimator, KnownModel
 from causalfairness.estimators.answers import own_order
-from causalfairness.fairness_model import StandardFairnessModel, check_classes
+from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.individuals import CounterfactualFairness, counterfactual_fairness
 from causalfairness.parity import (
@@ -35,6 +35,7 @@ from causalfairness.scm import StructuralCausalModel
 from causalfairness.tables import Missing, Of, Table, add_column, open_table
 from causalfairness.tables.joining import exchange
 from causalfairness.tables.source import open_frame
+from causalfairness.tables.target import check_classes
 
 WIDTH = 88  # columns of the page
 

@@ -19,19 +19,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from causalfairness.errors import NotIdentifiedError, OutcomeError, RoleError
+from causalfairness.errors import RoleError
 from causalfairness.graph import CausalGraph
-from causalfairness.graph.notation import quote
-from causalfairness.graph.projection import directed_route, hidden_route
+from causalfairness.graph.projection import check_roles
 
 EVERYONE_ELSE = "everyone else"
-_ONE = {
-    "protected": "the protected attribute",
-    "confounders": "a confounder",
-    "mediators": "a mediator",
-    "outcome": "the outcome",
-    "prediction": "the prediction",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +68,6 @@ class StandardFairnessModel:
         for role in ("confounders", "mediators", "predictor_columns", "left_out"):
             object.__setattr__(self, role, _columns(role, getattr(self, role)))
         _check_targets(self.outcome, self.prediction)
-        if self.outcome is not None and self.outcome_value is None:
-            check_classes(classes_of(self.prediction), "the classifier decides between")
         _check_distinct(self._columns_by_role())
         for group in ("reference", "comparison"):
             object.__setattr__(self, group, self._group_value(group))
@@ -152,7 +142,7 @@ class StandardFairnessModel:
             predictor_columns=predictor_columns,
             left_out=[column for column in graph.nodes if column not in placed],
         )
-        _refuse_unless_identified(graph, model)
+        check_roles(graph, {c: r for r, each in model._columns_by_role().items() for c in each})
         return model
 
     def to_graph(self) -> CausalGraph:
@@ -312,40 +302,6 @@ class StandardFairnessModel:
         return values[0] if isinstance(self.protected, str) else values
 
 
-def classes_of(predict: Any) -> tuple[Any, ...]:
-    """Which classes does this classifier decide between? None where they are 0 and 1 already.
-
-    >>> classes_of(lambda people: people["score"])
-    ()
-    """
-    owner = getattr(predict, "__self__", None)
-    classes = (
-        getattr(owner, "classes_", ()) if getattr(predict, "__name__", "") == "predict" else ()
-    )
-    known = tuple(getattr(each, "item", lambda each=each: each)() for each in classes)
-    return () if {*known} <= {0, 1} else known
-
-
-def check_classes(values: Iterable[Any], what: str) -> None:
-    """Can these classes be averaged? Two numbers that are one apart can, codes of others cannot.
-
-    >>> check_classes([0.0, 1.0, None], "the outcome has the values")
-    >>> check_classes([0, 1, 2], "the outcome has the values")
-    Traceback (most recent call last):
-    ...
-    causalfairness.errors.OutcomeError: the outcome has the values 0, 1, 2: codes of classes are ...
-    """
-    known = [value for value in values if isinstance(value, int | float) and value == value]
-    if not known or max(known) - min(known) <= 1 or any(value % 1 for value in known):
-        return
-    some = ", ".join(f"{value:g}" for value in known[:8]) + ", ..." * (len(known) > 8)
-    raise OutcomeError(
-        f"{what} {some}: codes of classes are no amounts, and their average depends on how they "
-        "are numbered. Say which class counts as 1 with outcome_value=..., one class at a time; "
-        "or, if they are amounts, say task='regression', or give them by a function"
-    )
-
-
 def _columns(role: str, columns: Any) -> tuple[str, ...]:
     """The columns of a role as a tuple; sets are sorted, so that the order is always the same."""
     if isinstance(columns, (str, bytes)):
@@ -405,94 +361,3 @@ def _count(number: int, noun: str) -> str:
 
 def _listing(columns: Sequence[str], remark: str) -> str:
     return f"{', '.join(columns)} - {remark}" if columns else "none"
-
-
-def _refuse_unless_identified(graph: CausalGraph, model: StandardFairnessModel) -> None:
-    """Refuse a graph that contradicts the model, naming every edge that does.
-
-    The columns without a role go out of sight first: a left-out column with an arrow into the
-    protected attribute and a hidden cause in common with the outcome confounds the two. What
-    remains is enough: all parents of M and Y have a role, so given C no open path leads back
-    from A to M or Y, and given A and C none leads back from M to Y.
-    """
-    role_of = {
-        column: role
-        for role, columns in model._columns_by_role().items()
-        for column in columns
-        if column in graph.nodes and role != "weights"
-    }
-    projected = graph.latent_projection(role_of)
-    unseen = frozenset(graph.nodes).difference(role_of)
-    problems = [
-        f"{_path(graph, cause, effect)}: {why}"
-        for cause, effect in projected.arrows
-        if (why := _why_backward(role_of[cause], role_of[effect]))
-    ]
-    problems += [
-        f"{_edges(graph, one, other, unseen)}: {why}"
-        for one, other in projected.hidden
-        if (why := _why_confounded(role_of[one], role_of[other]))
-    ]
-    if problems:
-        raise NotIdentifiedError(
-            "the graph breaks the assumptions of the standard fairness model:\n"
-            + "\n".join(f"  {problem}" for problem in problems)
-            + "\nNo amount of data mends this. Correct the edge if it is wrong, record the hidden "
-            "cause and add it to the graph as a column, or ask another question of the graph"
-        )
-
-
-def _why_backward(cause: str, effect: str) -> str | None:
-    """What an arrow between two roles breaks, if anything."""
-    if cause == "outcome" and effect == "prediction":
-        return (
-            "the outcome causes the prediction, which must follow from the protected attribute, "
-            "confounders and mediators alone; without an outcome this column becomes a mediator "
-            "or a confounder"
-        )
-    if cause in ("outcome", "prediction") and effect not in ("outcome", "prediction"):
-        return (
-            f"{_ONE[cause]} causes {_ONE[effect]}, which must come before it; if that column "
-            "matters for only one of outcome and prediction, ask about them in separate models"
-        )
-    if cause == "mediators" and effect == "protected":
-        return (
-            "a mediator, caused by one protected column, causes another; what a change of all "
-            "protected columns together does to it cannot be separated from what it does to them"
-        )
-    return None
-
-
-def _why_confounded(one: str, other: str) -> str | None:
-    """What a hidden common cause of two roles breaks, if anything."""
-    roles = {one, other}
-    if roles <= {"protected", "confounders"} or roles == {"mediators"}:
-        return None
-    if roles == {"outcome", "prediction"}:
-        return (
-            "a hidden cause of the outcome and the prediction; the prediction must follow from "
-            "the protected attribute, confounders and mediators alone"
-        )
-    if "confounders" in roles:
-        (target,) = roles - {"confounders"}
-        return (
-            f"a hidden cause of a confounder and {_ONE[target]}; holding the confounders equal "
-            f"can then tie the protected attribute to {_ONE[target]}"
-        )
-    first, second = (role for role in _ONE if role in roles)
-    return (
-        f"a hidden cause of {_ONE[first]} and {_ONE[second]}; what it does to both "
-        "cannot be separated from what the first does to the second"
-    )
-
-
-def _path(graph: CausalGraph, cause: str, effect: str) -> str:
-    return " -> ".join(map(quote, directed_route(graph, cause, effect)))
-
-
-def _edges(graph: CausalGraph, one: str, other: str, unseen: frozenset[str]) -> str:
-    """The hidden pair; if left-out columns bring it about, the edges that do."""
-    route = hidden_route(graph, one, other, through=unseen)
-    if len(route) == 1:
-        return route[0]
-    return f"{quote(one)} <-> {quote(other)} (from {', '.join(route)})"

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError
-from causalfairness.fairness_model import StandardFairnessModel, check_classes, classes_of
+from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.groups import canonical
+from causalfairness.tables.source import collect, open_frame
+from causalfairness.tables.target import check_classes, classes_of
 
 Array = NDArray[np.float64]
 LOOKED_AT = 1_000  # rows on which a function is asked again, with its columns in another order
@@ -123,7 +124,7 @@ def features_of(predict: Any, people: Any, said: Sequence[str] = ()) -> Any:
         found = f"predictor_columns names {len(columns)}" if columns else "has no names for them"
         name = type(owner_of(predict)).__name__
         raise PredictorError(f"the model {name} takes {width} columns and {found}. {SAY}")
-    frame = nw.from_native(people, eager_only=True)
+    frame = collect(open_frame(people))
     if absent := [name for name in columns if name not in frame.columns]:
         raise PredictorError(
             f"the model uses {_listed(absent)}, which it is not given here; there are "
@@ -141,7 +142,7 @@ def check_order(predict: Callable[[Any], Any], people: Any, said: Sequence[str] 
     >>> import pyarrow as pa
     >>> check_order(lambda people: people["age"], pa.table({"sex": [0, 1], "age": [31, 45]}))
     """
-    frame = nw.from_native(people, eager_only=True)
+    frame = collect(open_frame(people))
     names = frame.columns
     if columns_of(predict, said) or _width(predict) is not None or len(names) < 2 or not len(frame):
         return
@@ -175,7 +176,7 @@ def _same(one: NDArray[np.object_] | None, other: NDArray[np.object_] | None) ->
         first, second = one.astype(float), other.astype(float)
         return bool(np.allclose(first, second, rtol=1e-6, equal_nan=True))
     except (TypeError, ValueError):
-        return one.tolist() == other.tolist()
+        return bool(one.tolist() == other.tolist())
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,18 +4,28 @@ The latent projection of a graph onto `keep` has an arrow x -> y where a directe
 from x to y with every column between them out of sight, and x <-> y where x and y have an
 unseen common cause: a path that ends in arrowheads at both x and y, has no collider, and
 passes only through columns out of sight. Separation among the kept columns stays the same.
+What remains among columns with a role tells whether a graph breaks the standard fairness model.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from causalfairness.errors import NotIdentifiedError
 from causalfairness.graph.notation import Pair, quote
 
 if TYPE_CHECKING:
     from causalfairness.graph.causal_graph import CausalGraph
+
+_ONE = {
+    "protected": "the protected attribute",
+    "confounders": "a confounder",
+    "mediators": "a mediator",
+    "outcome": "the outcome",
+    "prediction": "the prediction",
+}
 
 
 def project(graph: CausalGraph, keep: Collection[str]) -> tuple[list[Pair], list[Pair]]:
@@ -107,3 +117,93 @@ def _unseen_sources(
                 routes[cause] = (f"{quote(cause)} -> {quote(effect)}", *routes[effect])
                 waiting.append(cause)
     return routes
+
+
+def check_roles(graph: CausalGraph, roles: Mapping[str, str]) -> None:
+    """Refuse a graph that contradicts the model, naming every edge that does.
+
+    The columns without a role go out of sight first: a left-out column with an arrow into the
+    protected attribute and a hidden cause in common with the outcome confounds the two. What
+    remains is enough: all parents of M and Y have a role, so given C no open path leads back
+    from A to M or Y, and given A and C none leads back from M to Y.
+    """
+    role_of = {
+        column: role
+        for column, role in roles.items()
+        if column in graph.nodes and role != "weights"
+    }
+    projected = graph.latent_projection(role_of)
+    unseen = frozenset(graph.nodes).difference(role_of)
+    problems = [
+        f"{_path(graph, cause, effect)}: {why}"
+        for cause, effect in projected.arrows
+        if (why := _why_backward(role_of[cause], role_of[effect]))
+    ]
+    problems += [
+        f"{_edges(graph, one, other, unseen)}: {why}"
+        for one, other in projected.hidden
+        if (why := _why_confounded(role_of[one], role_of[other]))
+    ]
+    if problems:
+        raise NotIdentifiedError(
+            "the graph breaks the assumptions of the standard fairness model:\n"
+            + "\n".join(f"  {problem}" for problem in problems)
+            + "\nNo amount of data mends this. Correct the edge if it is wrong, record the hidden "
+            "cause and add it to the graph as a column, or ask another question of the graph"
+        )
+
+
+def _why_backward(cause: str, effect: str) -> str | None:
+    """What an arrow between two roles breaks, if anything."""
+    if cause == "outcome" and effect == "prediction":
+        return (
+            "the outcome causes the prediction, which must follow from the protected attribute, "
+            "confounders and mediators alone; without an outcome this column becomes a mediator "
+            "or a confounder"
+        )
+    if cause in ("outcome", "prediction") and effect not in ("outcome", "prediction"):
+        return (
+            f"{_ONE[cause]} causes {_ONE[effect]}, which must come before it; if that column "
+            "matters for only one of outcome and prediction, ask about them in separate models"
+        )
+    if cause == "mediators" and effect == "protected":
+        return (
+            "a mediator, caused by one protected column, causes another; what a change of all "
+            "protected columns together does to it cannot be separated from what it does to them"
+        )
+    return None
+
+
+def _why_confounded(one: str, other: str) -> str | None:
+    """What a hidden common cause of two roles breaks, if anything."""
+    roles = {one, other}
+    if roles <= {"protected", "confounders"} or roles == {"mediators"}:
+        return None
+    if roles == {"outcome", "prediction"}:
+        return (
+            "a hidden cause of the outcome and the prediction; the prediction must follow from "
+            "the protected attribute, confounders and mediators alone"
+        )
+    if "confounders" in roles:
+        (target,) = roles - {"confounders"}
+        return (
+            f"a hidden cause of a confounder and {_ONE[target]}; holding the confounders equal "
+            f"can then tie the protected attribute to {_ONE[target]}"
+        )
+    first, second = (role for role in _ONE if role in roles)
+    return (
+        f"a hidden cause of {_ONE[first]} and {_ONE[second]}; what it does to both "
+        "cannot be separated from what the first does to the second"
+    )
+
+
+def _path(graph: CausalGraph, cause: str, effect: str) -> str:
+    return " -> ".join(map(quote, directed_route(graph, cause, effect)))
+
+
+def _edges(graph: CausalGraph, one: str, other: str, unseen: frozenset[str]) -> str:
+    """The hidden pair; if left-out columns bring it about, the edges that do."""
+    route = hidden_route(graph, one, other, through=unseen)
+    if len(route) == 1:
+        return route[0]
+    return f"{quote(one)} <-> {quote(other)} (from {', '.join(route)})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -128,6 +129,8 @@ def target_of(model: StandardFairnessModel, of: Of) -> Target:
     if of == "outcome":
         if model.outcome is None:
             raise RoleError("the model names no outcome column; ask with of='prediction'")
+        if model.outcome_value is None:
+            check_classes(classes_of(model.predict), "the classifier decides between")
         return Target(model.outcome, model.outcome_value, of)
     if of != "prediction":
         raise RoleError(f"of must be 'outcome' or 'prediction'; found {of!r}")
@@ -139,6 +142,40 @@ def target_of(model: StandardFairnessModel, of: Of) -> Target:
             )
         raise RoleError("the model names no prediction; give prediction=... a column or a model")
     return Target(model.prediction_column, model.outcome_value, of)
+
+
+def classes_of(predict: Any) -> tuple[Any, ...]:
+    """Which classes does this classifier decide between? None where they are 0 and 1 already.
+
+    >>> classes_of(lambda people: people["score"])
+    ()
+    """
+    owner = getattr(predict, "__self__", None)
+    classes = (
+        getattr(owner, "classes_", ()) if getattr(predict, "__name__", "") == "predict" else ()
+    )
+    known = tuple(getattr(each, "item", lambda each=each: each)() for each in classes)
+    return () if {*known} <= {0, 1} else known
+
+
+def check_classes(values: Iterable[Any], what: str) -> None:
+    """Can these classes be averaged? Two numbers that are one apart can, codes of others cannot.
+
+    >>> check_classes([0.0, 1.0, None], "the outcome has the values")
+    >>> check_classes([0, 1, 2], "the outcome has the values")
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.OutcomeError: the outcome has the values 0, 1, 2: codes of classes are ...
+    """
+    known = [value for value in values if isinstance(value, int | float) and value == value]
+    if not known or max(known) - min(known) <= 1 or any(value % 1 for value in known):
+        return
+    some = ", ".join(f"{value:g}" for value in known[:8]) + ", ..." * (len(known) > 8)
+    raise OutcomeError(
+        f"{what} {some}: codes of classes are no amounts, and their average depends on how they "
+        "are numbered. Say which class counts as 1 with outcome_value=..., one class at a time; "
+        "or, if they are amounts, say task='regression', or give them by a function"
+    )
 
 
 def check_varies(lowest: float, highest: float, target: Target) -> None:
