@@ -154,7 +154,9 @@ def tests_of(predictions: Array, people: People) -> dict[str, InvarianceTest]:
         for method in ("projected", "randomization", "paired")
     }
     found["demographic parity"] = demographic_parity_test(predictions, people.group)
-    found["equal opportunity"] = equal_opportunity_test(predictions, people.group, people.labels)
+    found["equal opportunity"] = equal_opportunity_test(
+        predictions, people.group, people.labels, favorable=1
+    )
     return found
 
 

@@ -15,6 +15,7 @@ ROLES = {
     "confounders": ["c1", "c2"],
     "mediators": ["m1"],
     "outcome": "y",
+    "favorable": 1,
 }
 PREDICTED = ROLES | {"prediction": "score"}
 EVERY_KIND = [

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 
 import causalfairness as cf
-from audit_studies import EVERY_KIND, people, study
+from audit_studies import EVERY_KIND, PREDICTED, people, study
 from causalfairness.report.page import blocks as b
 
 TWO_ATTRIBUTES = {
@@ -28,9 +28,8 @@ def every_record():
 
 @cache
 def _every():
-    audit = study(
-        questions=EVERY_KIND, title="Everything", notes=["A note."], predictor={"favorable": 0}
-    )
+    roles = PREDICTED | {"favorable": 0}
+    audit = study(questions=EVERY_KIND, title="Everything", notes=["A note."], roles=roles)
     return audit.run(people(900)).record
 
 

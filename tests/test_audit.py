@@ -228,10 +228,8 @@ def test_a_threshold_makes_decisions_of_scores():
 def test_groups_of_few_people_are_not_listed():
     data = people(800)
     asked = {"ask": "situations", "features": ["c1", "m1"], "dossiers": 3}
-    declined = {"favorable": 0}
-    listed = (
-        study(questions=[asked | {"k": [12]}], predictor=declined).run(data).record["answers"][0]
-    )
+    declined = PREDICTED | {"favorable": 0}
+    listed = study(questions=[asked | {"k": [12]}], roles=declined).run(data).record["answers"][0]
     assert listed["table"]["rows"]
     assert listed["details"]["dossiers"]
     small = study(questions=[asked | {"k": [9]}]).run(data).record["answers"][0]

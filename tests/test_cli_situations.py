@@ -19,12 +19,14 @@ from causalfairness.datasets.loan import make_loan_application_counterfactual
 ROWS = 800
 FEATURES = ["annual_salary", "account_balance"]
 WHO = ("--protected", "gender", "--comparison", "Female", "--decision", "approved")
+WHO += ("--favorable", "1")
 WORDS = (*WHO, "--features", ",".join(FEATURES))
 ASKED = {
     "protected": "gender",
     "comparison": "Female",
     "features": FEATURES,
     "decision": "approved",
+    "favorable": 1,
 }
 GRAPH = "gender -> {annual_salary, account_balance}; annual_salary -> account_balance"
 HEAVY = ("pandas", "polars", "matplotlib", "sklearn", "duckdb", "pyarrow", "scipy", "numba")
@@ -167,11 +169,12 @@ def test_intersections_take_one_value_per_column(folder):
     pyarrow.csv.write_csv(table, path)
     done = run(
         path, "--protected", "sex,race", "--comparison", "F,b", "--features", "pay", "--decision",
-        "hired", "--json",
+        "hired", "--favorable", "higher", "--json",
     )  # fmt: skip
     expected = cf.situation_test(
-        table, protected=["sex", "race"], comparison=("F", "b"), features=["pay"], decision="hired"
-    )
+        table, protected=["sex", "race"], comparison=("F", "b"), features=["pay"],
+        decision="hired", favorable=1,
+    )  # fmt: skip
     assert json.loads(done.stdout)["summary"] == expected.summary().to_records()
 
 
@@ -260,7 +263,7 @@ def test_hostile_names_do_not_reach_the_terminal(folder):
     row = table["sex"].to_pylist().index(red)
     done = run(
         path, "--protected", "sex", "--comparison", red, "--features", "pay", "--decision", "hired",
-        "--k", "5", "--dossier", row,
+        "--favorable", "1", "--k", "5", "--dossier", row,
     )  # fmt: skip
     assert "\x1b" not in done.output
     assert "\\x1b[31mred\\x1b[0m [bold]x[/bold]" in flat(done.stdout)
@@ -286,6 +289,7 @@ def test_what_must_be_said(loans):
         "--comparison": "Female",
         "--features": "annual_salary",
         "--decision": "approved",
+        "--favorable": "1",
     }
     for left_out in whole:
         words = [word for name in whole.keys() - {left_out} for word in (name, whole[name])]

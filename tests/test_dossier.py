@@ -23,6 +23,7 @@ ASKED = {
     "comparison": "Female",
     "features": ["annual_salary", "account_balance", "branch"],
     "decision": "approved",
+    "favorable": 1,
     "k": 15,
 }
 BRANCHES = ["North", "South", "West"]
@@ -239,7 +240,7 @@ def test_what_comes_from_the_data_does_no_harm():
     data["name"] = [f"{evil}{at}" for at in range(60)]
     found = cf.situation_test(
         data, protected=evil, comparison="F", features=["pay", "job"], decision="hired", k=5,
-        ids="name",
+        favorable=1, ids="name",
     )  # fmt: skip
     page = found.dossier(found.table()["id"][0]).to_html()
     assert "<script" not in page

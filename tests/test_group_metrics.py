@@ -67,6 +67,7 @@ def asked(**roles):
             "comparison": None,
             "outcome": "able",
             "prediction": "hired",
+            "favorable": 1,
             **roles,
         }
     )
@@ -165,13 +166,15 @@ def test_differences_and_ratios_are_those_of_fairlearn(protected, weights):
 
 def test_selection_of_the_favorable_zero_is_that_of_fairlearn():
     data = applicants()
-    found = cf.group_metrics(data, asked(), favorable=0)
+    found = cf.group_metrics(data, asked(favorable=0))
     for group, people in data.groupby("race"):
         expected = fairlearn.selection_rate(people["able"], people["hired"], pos_label=0)
         assert found[group]["selection_rate"].value == pytest.approx(expected, abs=1e-12)
-        tpr = fairlearn.true_positive_rate(people["able"], people["hired"])
-        assert found[group]["tpr"].value == pytest.approx(tpr, abs=1e-12)  # still speaks of 1
+        tpr = fairlearn.true_positive_rate(people["able"], people["hired"], pos_label=0)
+        assert found[group]["tpr"].value == pytest.approx(tpr, abs=1e-12)  # of the same value
     assert found.about["selection_rate"] == "hired = 0"
+    assert found.about["tpr"] == "hired = 0 against able = 0"
+    assert "a false negative rate of this table" in str(found)
 
 
 @pytest.mark.parametrize("weights", [None, "w"])
@@ -252,7 +255,7 @@ def test_rates_and_gaps_of_a_known_world_are_covered():
     rates = {"blue": truth[0, 0, 0], "green": truth[1, 1, 1]}
     draws, hits = 300, np.zeros(3, dtype=int)
     for seed in range(draws):
-        found = cf.group_metrics(world.draw(400, seed=seed), world.model)
+        found = cf.group_metrics(world.draw(400, seed=seed), world.model, favorable=1)
         for nth, (group, rate) in enumerate(rates.items()):
             measured = found[group]["selection_rate"]
             hits[nth] += measured.low <= rate <= measured.high
@@ -266,7 +269,7 @@ def test_without_any_path_there_is_no_gap():
     world = cf.datasets.worlds.binary()
     for path in ("direct", "indirect", "spurious"):
         world = world.without(path)
-    found = cf.group_metrics(world.draw(20_000, seed=0), world.model)
+    found = cf.group_metrics(world.draw(20_000, seed=0), world.model, favorable=1)
     (gap,) = found.gaps()
     assert gap["low"] < 0 < gap["high"]
     assert not any(each["flagged"] for each in found.screen())
@@ -330,7 +333,7 @@ def screened(**rates):
     model = cf.StandardFairnessModel(
         protected="g", reference=next(iter(rates)), comparison=None, outcome="y"
     )
-    return cf.group_metrics(pa.table({"g": group, "y": y}), model)
+    return cf.group_metrics(pa.table({"g": group, "y": y}), model, favorable=1)
 
 
 def test_the_screen_flags_what_is_below_four_fifths_and_says_how_sure_it_is():
@@ -471,7 +474,7 @@ def test_scores_are_screened_at_the_pooled_median():
     assert values(found.table().where(metric="selection_rate")) == pytest.approx(expected)
     means = data.groupby("race")["score"].mean().to_dict()
     assert values(found.table().where(metric="mean_score")) == pytest.approx(means)
-    below = cf.group_metrics(data, asked(prediction="score"), favorable=0)
+    below = cf.group_metrics(data, asked(prediction="score", favorable=0))
     expected = (data["score"] < median).groupby(data["race"]).mean().to_dict()
     assert values(below.table().where(metric="selection_rate")) == pytest.approx(expected)
     assert "tpr" not in found["a"]
@@ -558,7 +561,7 @@ def test_tied_scores_make_fewer_bins_and_a_note():
     assert sum(record["people"] for record in records) == 31
     empty = row(records, bin=4)
     assert (empty["observed_rate"], empty["remark"]) == (None, "no such people")
-    constant = cf.group_metrics(compas.assign(decile_score=5), model)
+    constant = cf.group_metrics(compas.assign(decile_score=5), model, favorable=0)
     assert len(constant.calibration().where(group="Asian")) == 1
     assert constant["Asian"]["selection_rate"].value == 0
 
@@ -595,7 +598,9 @@ def test_without_an_outcome_there_are_selection_rates_only():
     found = cf.group_metrics(applicants(), asked(outcome=None))
     assert set(found["a"]) == {"selection_rate"}
     assert found.absent["fpr"] == "the model names no outcome"
-    scored = cf.group_metrics(applicants(), asked(outcome=None, prediction="score"))
+    scored = cf.group_metrics(
+        applicants(), asked(outcome=None, prediction="score", favorable="higher")
+    )
     assert set(scored["a"]) == {"selection_rate", "mean_score"}
 
 
@@ -629,20 +634,20 @@ def test_labels_count_by_the_outcome_value():
     found = cf.group_metrics(words, asked(outcome_value="yes"))
     assert found.table().to_records() == cf.group_metrics(data, asked()).table().to_records()
     assert found.about["selection_rate"] == "hired = yes"
-    turned = cf.group_metrics(words, asked(outcome_value="yes"), favorable=0)
+    turned = cf.group_metrics(words, asked(outcome_value="yes", favorable="no"))
     assert turned.about["selection_rate"] == "not hired = yes"
 
 
 def test_one_class_of_several_can_be_asked_about():
     data = applicants()
     several = data.assign(able=data["able"] + 2 * (data["skill"] > 1), hired=data["hired"])
-    found = cf.group_metrics(several, asked(outcome_value=2))
+    found = cf.group_metrics(several, asked(outcome_value=2, favorable=2))
     people = several[several["race"] == "b"]
     expected = fairlearn.true_positive_rate((people["able"] == 2).astype(int), people["hired"])
     assert found["b"]["tpr"].value == pytest.approx(expected)
     assert found["b"]["base_rate"].value == pytest.approx((people["able"] == 2).mean())
     with pytest.raises(OutcomeError, match="outcome_value=2 asks for one class"):
-        cf.group_metrics(several.assign(hired=several["able"]), asked(outcome_value=2))
+        cf.group_metrics(several.assign(hired=several["able"]), asked(outcome_value=2, favorable=2))
 
 
 @pytest.mark.parametrize("always", [0, 1])
@@ -774,7 +779,6 @@ def test_groups_that_are_not_there_are_refused_by_name():
     ("setting", "message"),
     [
         ({"level": 95}, "level must lie between 0 and 1"),
-        ({"favorable": 2}, "favorable is the value of a decision, 0 or 1; found 2"),
         ({"bins": 0}, "bins is a whole number of at least 1; found 0"),
     ],
 )

@@ -140,7 +140,7 @@ def test_opportunity_is_that_of_the_finding_among_those_who_have_it(found):
         model, finding = divmod(at, 2)
         has = (labels[:, finding] == 1).numpy()
         said = audit.generated.original[has, model, finding][:, None]
-        alone = equal_opportunity_test(said, own[has], np.ones(has.sum()))
+        alone = equal_opportunity_test(said, own[has], np.ones(has.sum()), favorable=1)
         assert row["opportunity_n"] == has.sum()
         assert row["opportunity_p_value"] == pytest.approx(alone.p_value[0])
 

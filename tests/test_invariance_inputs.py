@@ -148,7 +148,7 @@ def test_the_baselines_are_welch_tests():
     known = stats.ttest_ind(y[a == 0], y[a == 1], equal_var=False)
     assert parity.p_value[0] == pytest.approx(known.pvalue)
     assert parity.statistic[0] == pytest.approx(abs(known.statistic))
-    equal = equal_opportunity_test(y, a, label)
+    equal = equal_opportunity_test(y, a, label, favorable=1)
     kept = label == 1
     known = stats.ttest_ind(y[kept & (a == 0)], y[kept & (a == 1)], equal_var=False)
     assert equal.p_value[0] == pytest.approx(known.pvalue)

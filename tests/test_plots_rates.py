@@ -36,7 +36,9 @@ def counted(selected, attribute="group", **settings):
     model = cf.StandardFairnessModel(
         protected=attribute, reference=next(iter(selected)), comparison=None, outcome="y"
     )
-    return cf.group_metrics(pd.DataFrame({attribute: group, "y": y}), model, **settings)
+    return cf.group_metrics(
+        pd.DataFrame({attribute: group, "y": y}), model, **{"favorable": 1} | settings
+    )
 
 
 def scored(groups=3, people=120, score=None, **settings):
@@ -54,7 +56,7 @@ def scored(groups=3, people=120, score=None, **settings):
     )
     settings = {"protected": "group", "reference": "group 0"} | settings
     model = cf.StandardFairnessModel(comparison=None, outcome="y", prediction="score", **settings)
-    return cf.group_metrics(data, model, bins=5)
+    return cf.group_metrics(data, model, bins=5, favorable=1)
 
 
 def crossed():
@@ -137,7 +139,7 @@ def test_nobody_is_drawn_as_nobody():
     model = cf.StandardFairnessModel(
         protected="g", reference="a", comparison="b", outcome="y", prediction="p"
     )
-    ax = plots.rates(cf.group_metrics(data, model), axes(), metric="tpr")
+    ax = plots.rates(cf.group_metrics(data, model, favorable=1), axes(), metric="tpr")
     assert len(dots(ax)) == 1
     assert "no such people" in words_of(ax)
     assert labels(ax) == ["a", "b"]
@@ -148,7 +150,7 @@ def test_means_are_drawn_in_their_own_unit_and_one_person_is_unbounded():
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"g": ["a"] * 50 + ["b"] * 50 + ["c"], "y": rng.normal(-20, 5, 101)})
     model = cf.StandardFairnessModel(protected="g", reference="a", comparison=None, outcome="y")
-    ax = plots.rates(cf.group_metrics(data, model), axes(), metric="mean_outcome")
+    ax = plots.rates(cf.group_metrics(data, model, favorable=1), axes(), metric="mean_outcome")
     assert "unbounded" in words_of(ax)
     assert any(word.startswith("\N{MINUS SIGN}2") for word in words_of(ax))
     start, end = ax.get_xlim()

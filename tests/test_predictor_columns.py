@@ -172,7 +172,8 @@ def test_individuals_are_asked_about_in_one_order():
     with pytest.raises(PredictorError, match="change with the order"):
         cf.counterfactual_fairness(unnamed, X, SCM, {"g": 1})
     asked = {
-        **GROUPS, "features": ["age", "record"], "decision": "y", "k": 5, "ids": None,
+        **GROUPS, "features": ["age", "record"], "decision": "y", "favorable": 1, "k": 5,
+        "ids": None,
     }  # fmt: skip
     aged = lambda people: (np.asarray(people)[:, 2] > 0).astype(int)  # noqa: E731
     for predict, words in ((NAMELESS, "no names"), (aged, "change with the order")):

@@ -16,7 +16,8 @@ def screened(rule, **asked):
     """Half of 100 men and 42 of 100 women are selected."""
     hired = [*([1] * 42 + [0] * 58), *([1] * 50 + [0] * 50)]
     data = pa.table({"sex": ["F"] * 100 + ["M"] * 100, "hired": hired})
-    return screens.screen(data, rule, columns={"sex": "sex"}, **asked or {"selected": "hired"})
+    asked = asked or {"selected": "hired", "favorable": 1}
+    return screens.screen(data, rule, columns={"sex": "sex"}, **asked)
 
 
 def test_every_bundled_rule_is_dated_and_names_its_source():
@@ -58,7 +59,7 @@ def test_a_rule_of_your_own_is_read_from_a_file(tmp_path):
         assert found.flagged == (("sex", "F"),)
         assert found.rule.name == "Own screen"
     with pytest.raises(RoleError, match="Own screen measures the selection rate, and not the"):
-        screened(path, score="hired")
+        screened(path, score="hired", favorable="higher")
 
 
 def test_a_rule_of_your_own_is_made_of_another_one():

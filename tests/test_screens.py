@@ -67,7 +67,9 @@ def parts(found):
 
 
 def screened(counts, rule="four_fifths", **more):
-    return screens.screen(people(counts), rule, columns=BY_SEX, selected="hired", **more)
+    return screens.screen(
+        people(counts), rule, columns=BY_SEX, selected="hired", favorable=1, **more
+    )
 
 
 # --- the numbers --------------------------------------------------------------------------------
@@ -244,7 +246,7 @@ def test_people_without_a_category_are_counted_and_left_out():
     sex = ["F", "M", None, "F", "M", "no answer", "M"]
     race = ["x", None, "x", "y", "y", "y", "x"]
     data = pa.table({"sex": sex, "race": race, "hired": [1, 0, 1, 0, 1, 1, 1]})
-    asked = {"columns": BOTH, "selected": "hired", "exclude_small": False}
+    asked = {"columns": BOTH, "selected": "hired", "favorable": 1, "exclude_small": False}
     found = screens.screen(data, AUDIT, **asked, unknown=["no answer"])
     unknown = {", ".join(part.by): part.unknown for part in parts(found)}
     assert unknown == {"sex": 2, "race": 1, "sex, race": 3}
@@ -268,8 +270,10 @@ def test_people_without_a_category_are_counted_and_left_out():
 def test_rows_without_a_decision_are_refused_or_dropped_and_counted():
     data = pa.table({"sex": ["F", "M", "M"], "hired": [1, None, 0]})
     with pytest.raises(MissingValuesError, match="'hired': 1"):
-        screens.screen(data, "four_fifths", columns=BY_SEX, selected="hired")
-    found = screens.screen(data, "four_fifths", columns=BY_SEX, selected="hired", missing="drop")
+        screens.screen(data, "four_fifths", columns=BY_SEX, selected="hired", favorable=1)
+    found = screens.screen(
+        data, "four_fifths", columns=BY_SEX, selected="hired", favorable=1, missing="drop"
+    )
     assert (found.account.read, found.account.used) == (3, 2)
     assert "1 dropped for missing values" in str(found)
 
@@ -280,7 +284,7 @@ def test_rows_without_a_decision_are_refused_or_dropped_and_counted():
 def test_scores_are_held_against_the_median_of_everyone_also_of_those_without_a_category():
     sex = ["F", "F", "F", "M", "M", "M", None, None]
     data = pa.table({"sex": sex, "score": [1.0, 2.0, 5.0, 3.0, 5.0, 6.0, 9.0, 9.0]})
-    found = screens.screen(data, AUDIT, columns=BY_SEX, score="score")
+    found = screens.screen(data, AUDIT, columns=BY_SEX, score="score", favorable="higher")
     assert (found.measure, found.median) == ("scoring rate", 5.0)
     counted = [(each.group, each.selected, each.people) for each in parts(found)[0].categories]
     assert counted == [("F", 0, 3), ("M", 1, 3)]  # above the median, not at it
@@ -294,14 +298,16 @@ def test_intersections_are_those_of_both_attributes():
         ("Male", "Black"): (150, 45),
         ("Male", "White"): (250, 125),
     }
-    found = screens.screen(crossed(counts), AUDIT, columns=BOTH, selected="hired")
+    found = screens.screen(crossed(counts), AUDIT, columns=BOTH, selected="hired", favorable=1)
     by_sex, by_race, both = parts(found)
     assert by_sex["Female"].ratio == pytest.approx((80 / 300) / (170 / 400))
     assert by_race["Black"].ratio == pytest.approx((65 / 250) / (185 / 450))
     assert both.by == ("sex", "race")
     for pair, (size, hits) in counts.items():
         assert both[", ".join(pair)].ratio == pytest.approx((hits / size) / 0.5)
-    found = screens.screen(crossed(counts), "four_fifths", columns=BOTH, selected="hired")
+    found = screens.screen(
+        crossed(counts), "four_fifths", columns=BOTH, selected="hired", favorable=1
+    )
     assert [part.by for part in parts(found)] == [("sex",), ("race",)]
 
 
@@ -310,7 +316,7 @@ def test_the_screen_of_adult_agrees_with_group_metrics():
     model = cf.StandardFairnessModel(
         protected="race", reference="White", comparison=None, outcome="income", outcome_value=">50K"
     )
-    plain = cf.group_metrics(adult, model).screen()
+    plain = cf.group_metrics(adult, model, favorable=">50K").screen()
     _, found = parts(
         screens.screen(adult, "four_fifths", columns=BOTH, selected="income", favorable=">50K")
     )
@@ -326,7 +332,7 @@ def test_the_screen_of_adult_agrees_with_group_metrics():
 def test_every_form_of_the_data_gives_the_same_screen(tmp_path):
     data = crossed({pair: (30, 7 + 3 * at) for at, pair in enumerate(product("fm", "xyz"))})
     found = {
-        name: screens.screen(form, AUDIT, columns=BOTH, selected="hired").to_dict()
+        name: screens.screen(form, AUDIT, columns=BOTH, selected="hired", favorable=1).to_dict()
         for name, form in every_form(data, tmp_path / "forms").items()
     }
     first = next(iter(found.values()))
@@ -430,7 +436,7 @@ def test_what_chance_does_is_the_same_in_any_order_of_groups_and_rows():
     assert screened(FIVE).to_dict() == screened(FIVE).to_dict()
     rows = people(FIVE)
     shuffled = rows.take(np.random.default_rng(1).permutation(rows.num_rows))
-    again = screens.screen(shuffled, "four_fifths", columns=BY_SEX, selected="hired")
+    again = screens.screen(shuffled, "four_fifths", columns=BY_SEX, selected="hired", favorable=1)
     assert again.to_dict() == screened(FIVE).to_dict()
     for order in ("edcba", "cabed"):
         (part,) = parts(
@@ -467,16 +473,37 @@ HIRED = pa.table({"sex": ["F", "M"], "hired": ["no", "yes"], "score": [1.0, np.i
     [
         ({}, RoleError, "give exactly one"),
         ({"selected": "hired", "score": "score"}, RoleError, "give exactly one"),
-        ({"score": "hired"}, OutcomeError, "'hired' is neither binary nor numeric"),
-        ({"score": "score"}, OutcomeError, "'score' holds infinite values"),
-        ({"score": "score", "favorable": 1}, RoleError, "their negative"),
-        ({"selected": "hired"}, OutcomeError, r"favorable=\.\.\., one of 'no', 'yes'"),
+        (
+            {"score": "hired", "favorable": "higher"},
+            OutcomeError,
+            "'hired' is neither binary nor numeric",
+        ),
+        ({"score": "score", "favorable": "lower"}, OutcomeError, "'score' holds infinite values"),
+        ({"score": "score"}, RoleError, "with favorable='higher' or 'lower'"),
+        ({"score": "score", "favorable": 1}, RoleError, "whichever people want"),
+        ({"selected": "hired"}, RoleError, "with the value that people want"),
         ({"selected": "hired", "favorable": "Yes"}, OutcomeError, "its values are 'no', 'yes'"),
-        ({"selected": "hird"}, ColumnNotFoundError, "did you mean 'hired'"),
-        ({"selected": "hired", "columns": {}}, RoleError, "expected the column of each attribute"),
-        ({"selected": "hired", "columns": {"age": "sex"}}, RoleError, "it has sex, race"),
-        ({"selected": "hired", "columns": ["sex"]}, RoleError, "it has sex, race"),
-        ({"selected": "hired", "columns": {"sex": "gender"}}, ColumnNotFoundError, "gender"),
+        ({"selected": "hird", "favorable": "yes"}, ColumnNotFoundError, "did you mean 'hired'"),
+        (
+            {"selected": "hired", "favorable": "yes", "columns": {}},
+            RoleError,
+            "expected the column of each attribute",
+        ),
+        (
+            {"selected": "hired", "favorable": "yes", "columns": {"age": "sex"}},
+            RoleError,
+            "it has sex, race",
+        ),
+        (
+            {"selected": "hired", "favorable": "yes", "columns": ["sex"]},
+            RoleError,
+            "it has sex, race",
+        ),
+        (
+            {"selected": "hired", "favorable": "yes", "columns": {"sex": "gender"}},
+            ColumnNotFoundError,
+            "gender",
+        ),
         ({"selected": "hired", "favorable": "yes", "unknown": "F"}, RoleError, "expected a list"),
         (
             {"selected": "hired", "favorable": "yes", "unknown": ["F", "M"]},

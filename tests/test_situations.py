@@ -42,12 +42,14 @@ ASKED = {
     "comparison": "Female",
     "features": ["annual_salary", "account_balance"],
     "decision": "approved",
+    "favorable": 1,
 }
 MIXED = {
     "protected": "sex",
     "comparison": "F",
     "features": ["pay", "age", "job"],
     "decision": "hired",
+    "favorable": 1,
 }
 
 
@@ -66,6 +68,7 @@ PUBLISHED = {
         "comparison": "Black",
         "features": ["lsat", "ugpa", "sex"],
         "decision": "pass_bar",
+        "favorable": 1,
     },
 }
 
@@ -458,7 +461,13 @@ def through_pay(n, seed, direct=0.0, indirect=0.3):
     return data, as_men
 
 
-PAY = {"protected": "sex", "comparison": "F", "features": ["pay"], "decision": "hired"}
+PAY = {
+    "protected": "sex",
+    "comparison": "F",
+    "features": ["pay"],
+    "decision": "hired",
+    "favorable": 1,
+}
 NEAR = 0.02  # pay within which the 10 nearest of 1,200 women or 1,800 men lie, with room to spare
 
 
@@ -602,7 +611,7 @@ def by_sex_and_race(n, seed):
 
 def test_multiple_discrimination_is_evidence_on_every_attribute():
     data, _ = by_sex_and_race(2_000, 0)
-    common = {"features": ["pay"], "decision": "hired", "k": 10}
+    common = {"features": ["pay"], "decision": "hired", "favorable": 1, "k": 10}
     tests = {
         "sex": cf.situation_test(data, protected="sex", comparison="F", **common),
         "race": cf.situation_test(data, protected="race", comparison="Black", **common),
@@ -630,6 +639,7 @@ def test_intersectional_discrimination_compares_with_everyone_else():
         comparison=("F", "Black"),
         features=["pay"],
         decision="hired",
+        favorable=1,
         k=10,
     )
     women = ((data["sex"] == "F") & (data["race"] == "Black")).to_numpy()
@@ -649,6 +659,7 @@ def test_intersectional_discrimination_compares_with_everyone_else():
         reference=("M", "white"),
         features=["pay"],
         decision="hired",
+        favorable=1,
         k=10,
     )
     sure = (own > 0.5 + NEAR) & (own < 0.8 - NEAR)
@@ -665,6 +676,7 @@ def test_what_is_set_for_an_intersection_must_be_said():
         "comparison": ("F", "Black"),
         "features": ["pay"],
         "decision": "hired",
+        "favorable": 1,
         "k": 5,
     }
     with pytest.raises(InterventionError, match="everyone else is 3 groups"):

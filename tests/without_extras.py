@@ -32,6 +32,7 @@ def main():
         comparison="Female",
         features=["annual_salary", "account_balance"],
         decision="approved",
+        favorable=1,
         k=5,
     )
     assert tested.table(neighbors=True)["control_rows"]

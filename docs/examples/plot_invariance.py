@@ -51,7 +51,7 @@ tests = {
     for method in ("projected", "randomization", "paired")
 }
 tests["demographic parity"] = demographic_parity_test(predictions, group)
-tests["equal opportunity"] = equal_opportunity_test(predictions, group, labels)
+tests["equal opportunity"] = equal_opportunity_test(predictions, group, labels, favorable=1)
 ax = cf.plots.invariance(tests, agreement)
 
 # %%

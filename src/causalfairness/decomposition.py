@@ -80,6 +80,7 @@ class CausalFairnessDecomposition:
     task: Literal["classification", "regression"] = "classification"
     outcome_value: Any = None
     weights: str | None = None
+    favorable: Any = None
     estimator: Estimator | None = None
     missing: Missing = "refuse"
     categorical: Sequence[str] = ()
@@ -129,6 +130,7 @@ class CausalFairnessDecomposition:
             "prediction": prediction,
             "weights": self.weights,
             "predictor_columns": self._predictor_columns,
+            "favorable": self.favorable,
         }
         if self.graph is None:
             return StandardFairnessModel(

@@ -24,6 +24,8 @@ from causalfairness.graph import CausalGraph
 from causalfairness.graph.projection import check_roles
 
 EVERYONE_ELSE = "everyone else"
+HIGHER, LOWER = "higher", "lower"
+NOBODY_SAID = "nobody said which value people want; name it with favorable=..."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,8 @@ class StandardFairnessModel:
     column, or a function that takes a frame of role columns and returns one number per row.
     `predictor_columns` says which columns, in which order, a function or model takes that does not
     know them by name.
+    `favorable` is the value of the outcome or decision that people want, and "higher" or "lower"
+    where it is a number; what cannot be asked without it is refused until it is said.
 
     >>> model = StandardFairnessModel(
     ...     protected="race", reference="Caucasian", comparison="African-American",
@@ -60,6 +64,7 @@ class StandardFairnessModel:
     prediction: str | Callable[[Any], Any] | None = None
     weights: str | None = None
     predictor_columns: Sequence[str] = ()
+    favorable: Any = None
     left_out: Sequence[str] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +89,8 @@ class StandardFairnessModel:
             raise RoleError(
                 "outcome_value is a missing value; name the label of the outcome that counts as 1"
             )
+        if _is_missing(self.favorable):
+            raise RoleError("favorable is a missing value; name the value that people want")
 
     @classmethod
     def from_graph(
@@ -98,6 +105,7 @@ class StandardFairnessModel:
         outcome_value: Any = None,
         weights: str | None = None,
         predictor_columns: Sequence[str] = (),
+        favorable: Any = None,
     ) -> StandardFairnessModel:
         """Which roles do the columns of a causal graph play?
 
@@ -140,6 +148,7 @@ class StandardFairnessModel:
             prediction=prediction,
             weights=weights,
             predictor_columns=predictor_columns,
+            favorable=favorable,
             left_out=[column for column in graph.nodes if column not in placed],
         )
         check_roles(graph, {c: r for r, each in model._columns_by_role().items() for c in each})
@@ -177,6 +186,23 @@ class StandardFairnessModel:
             reference=self.reference if reference is ... else reference,
             comparison=self.comparison if comparison is ... else comparison,
         )
+
+    def wanting(self, favorable: Any) -> StandardFairnessModel:
+        """The same model with the value that people want, where it is said beside the roles.
+
+        >>> model = StandardFairnessModel(
+        ...     protected="race", reference="White", comparison="Black", outcome="rejected")
+        >>> model.wanting(0).favorable
+        0
+        """
+        if favorable is None or self.favorable == favorable:
+            return self
+        if self.favorable is not None:
+            raise RoleError(
+                f"favorable is said twice: {self.favorable!r} with the roles and {favorable!r} "
+                "beside them; leave out one of the two"
+            )
+        return replace(self, favorable=favorable)
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
@@ -258,6 +284,8 @@ class StandardFairnessModel:
         if self.prediction is not None:
             made = "a function of the columns above"
             lines.append(f"  prediction   {self.prediction_column or made}")
+        if self.favorable is not None:
+            lines.append(f"  favorable    {self.favorable!r} - what people want")
         if self.weights is not None:
             lines.append(f"  weights      {self.weights}")
         if self.left_out:

@@ -33,6 +33,7 @@ BY_RACE = {
     "reference": "White",
     "features": ["sex", "LSAT", "UGPA"],
     "decision": "admitted",
+    "favorable": 1,
 }
 BY_GENDER = {
     "protected": "sex",
@@ -40,6 +41,7 @@ BY_GENDER = {
     "reference": "Male",
     "features": ["LSAT", "UGPA"],
     "decision": "admitted",
+    "favorable": 1,
 }
 pytestmark = pytest.mark.published
 

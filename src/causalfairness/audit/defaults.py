@@ -13,6 +13,7 @@ from causalfairness.audit.questions import (
     PredictiveParityQuestion,
 )
 from causalfairness.errors import CausalFairnessError
+from causalfairness.tables.target import favors_one
 
 if TYPE_CHECKING:
     from causalfairness.audit.schema import Audit
@@ -53,6 +54,16 @@ def contradictions(audit: Audit) -> Iterator[str]:
             "predictor: the prediction is a column (roles.prediction) and a model; leave out one "
             "of the two"
         )
+    said, beside = roles.favorable, audit.predictor.favorable
+    if None not in (said, beside) and (roles.outcome or roles.prediction):
+        try:
+            if favors_one(roles.model(roles.prediction)) != bool(beside):
+                yield (
+                    f"predictor.favorable: {beside} is wanted here and {said!r} in "
+                    "roles.favorable; leave out one of the two"
+                )
+        except CausalFairnessError as refusal:
+            yield f"roles.favorable: {refusal}"
     if roles.outcome is None and not predicted:
         yield "roles: there is neither an outcome nor a prediction; name at least one"
     weights = None if audit.data is None else audit.data.weights

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from causalfairness.audit.sections import UNSAID
 from causalfairness.audit.study import open_source
 from causalfairness.errors import SourceError
 from causalfairness.tables.columns import Column, column_of
@@ -126,6 +127,7 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     if parts["weights"] is not None:
         yield "# How much a row counts, if that is what it says."
         yield f"# weights = {quoted(parts['weights'].name)}"
+    yield from _wanted(outcome or parts["prediction"])
     yield from _prediction(parts["prediction"])
     yield from _rest(parts)
 
@@ -196,6 +198,15 @@ def _target(role: str, seen: Seen | None) -> Iterator[str]:
     yield f"{role} = {quoted(seen.name)}"
 
 
+def _wanted(seen: Seen | None) -> Iterator[str]:
+    """Which value is good news no name and no number tells: a line that people have to fill."""
+    if seen is not None:
+        what = " or ".join(quoted(_typed(value)) for value in seen.values)
+        what = what if len(seen.values) <= 2 else "'higher' or 'lower'"
+        yield f"# FILL IN which value of {quoted(seen.name)} people want for themselves: {what}."
+        yield f"favorable = {quoted(UNSAID)}"
+
+
 def _prediction(seen: Seen | None) -> Iterator[str]:
     if seen is None:
         yield "# The column of what a system predicts or decides, if there is one."
@@ -208,8 +219,6 @@ def _prediction(seen: Seen | None) -> Iterator[str]:
         yield "\n[predictor]"
         yield "# Decisions are 1 from this score on (here the middle one). Is it the right one?"
         yield f"threshold = {quoted(_typed(middle[len(middle) // 2]))}"
-        yield "# Which decision is good for people: 1, or 0 where 1 means trouble."
-        yield "favorable = 1"
 
 
 def _rest(parts: dict[str, Any]) -> Iterator[str]:

@@ -34,6 +34,7 @@ from causalfairness.audit.sections import (
     not_loaded,
 )
 from causalfairness.errors import AuditError
+from causalfairness.fairness_model import HIGHER, LOWER, StandardFairnessModel
 from causalfairness.settings import CLOSED, Texts, refusal_of, said
 
 if TYPE_CHECKING:
@@ -150,6 +151,12 @@ class Audit(BaseModel):
             read = self.data
             named += [*read.columns, *read.categorical, *read.numeric, *read.accept]
         return tuple(dict.fromkeys((*model.role_columns, *named, *self.predictor.columns)))
+
+    def model(self, prediction: Any) -> StandardFairnessModel:
+        """Which model do the roles make, with this prediction, and what people want?"""
+        side = {0: LOWER, 1: HIGHER, None: None}[self.predictor.favorable]
+        model = self.roles.model(prediction)
+        return model if model.favorable is not None else model.wanting(side)
 
     @property
     def beside(self) -> Path:

@@ -28,9 +28,11 @@ from causalfairness.settings import (
 )
 
 COLUMN = "the name of a column"
+WANTED = "the value of outcome or decision that people want; of numbers 'higher' or 'lower'"
 COLUMNS = "a list of columns, each once"
 GROUP = "a group: one value, or a list with one value for each protected column"
 LARGEST_SEED = 2**63 - 1
+UNSAID = "?"  # stands in proposed audits where only people can say what is wanted
 
 
 class DataSource(BaseModel):
@@ -77,6 +79,7 @@ class Roles(BaseModel):
     outcome_value: Annotated[Value | None, said("the value of the outcome that counts as 1")] = None
     prediction: Annotated[Text | None, said(COLUMN)] = None
     weights: Annotated[Text | None, said(COLUMN)] = None
+    favorable: Annotated[Value | None, said(WANTED)] = None
     graph: Annotated[
         Text | None,
         said("the text of a causal graph, such as 'race -> priors; race <-> age'"),
@@ -88,6 +91,11 @@ class Roles(BaseModel):
             raise Contradiction(
                 "the graph says which columns are confounders and mediators; give either graph, "
                 "or confounders and mediators",
+            )
+        if self.favorable == UNSAID:
+            raise Contradiction(
+                f"favorable is still {UNSAID!r}: say which value of the outcome or decision people "
+                "want, such as favorable = 0 where 1 means trouble"
             )
         try:
             if self.graph is not None:
@@ -107,6 +115,7 @@ class Roles(BaseModel):
             "outcome_value": self.outcome_value,
             "prediction": prediction,
             "weights": self.weights,
+            "favorable": self.favorable,
         }
         if self.graph is not None:
             return StandardFairnessModel.from_graph(CausalGraph.parse(self.graph), **common)
@@ -146,7 +155,9 @@ class PredictorChoice(BaseModel):
         Texts, said(f"{COLUMNS}: what a model takes that does not know names, in order")
     ] = ()
     threshold: Annotated[Number | None, said("a number: decisions are 1 from this score on")] = None
-    favorable: Annotated[Literal[0, 1], said("0 or 1: the decision that is good for people")] = 1
+    favorable: Annotated[
+        Literal[0, 1] | None, said("0 or 1: the decision that people want; or say it in roles")
+    ] = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -77,15 +77,15 @@ class Study:
     def decided(self) -> StandardFairnessModel:
         """Which model holds decisions against outcomes? Scores, where there are no decisions."""
         if self.predictor is not None:
-            return self.audit.roles.model(self.predictor.decide)
-        return self.audit.roles.model(self.decision or self.audit.roles.prediction)
+            return self.audit.model(self.predictor.decide)
+        return self.audit.model(self.decision or self.audit.roles.prediction)
 
     @cached_property
     def scored(self) -> StandardFairnessModel:
         """Which model holds scores against outcomes?"""
         if self.predictor is not None:
-            return self.audit.roles.model(self.predictor.score)
-        return self.audit.roles.model(self.audit.roles.prediction)
+            return self.audit.model(self.predictor.score)
+        return self.audit.model(self.audit.roles.prediction)
 
     @cached_property
     def pairs(self) -> tuple[tuple[Any, Any], ...]:

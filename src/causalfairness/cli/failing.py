@@ -27,6 +27,7 @@ SPELLED = {  # how the library's words are said on the command line
     "with do=": "with --do",
     ", or give predict=, the model that decides": "",
     "outcome_value=...": "--outcome-value",
+    "favorable=...": "--favorable",
     "(resize=True)": "(--resize)",
     " (numbers without quotes, words with)": "",
     "method='projected'": "--method projected",

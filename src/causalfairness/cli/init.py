@@ -19,7 +19,8 @@ Example:
 [bold]causalfairness init[/] people.parquet --out audit.toml
 
 Roles are guessed by names and types of columns. Read every line before running it: which column \
-is a confounder and which a mediator, no data can tell.
+is a confounder and which a mediator, no data can tell. Which value people want only they can: \
+that line is yours to fill in, and the file is refused until it is.
 """
 Out = Annotated[
     Path | None,

@@ -30,7 +30,7 @@ Comparison = Annotated[str, o.role("Whose situation is tested; one value per pro
 Reference = Annotated[str | None, o.role("Compared with this group. Left out: everyone else.")]
 Features = Annotated[list[str], o.role("Columns that make people alike (repeated, or a,b).")]
 Decision = Annotated[str, o.role("Column of decisions, with two values.")]
-Favorable = Annotated[str, o.role("The favorable one.", show_default=True)]
+Favorable = Annotated[str, o.role("The decision that people want; of numbers, higher or lower.")]
 Ids = Annotated[str | None, o.role("Column that names people; left out: row positions, from 0.")]
 Sizes = Annotated[str, o.method("People per group; several with commas.")]
 Tau = Annotated[float, o.method("Difference of shares that is put up with.")]

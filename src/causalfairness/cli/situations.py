@@ -31,6 +31,7 @@ from causalfairness.cli.decompose import PICTURES, check_goal, check_goals
 from causalfairness.cli.failing import readable, spelled
 from causalfairness.cli.lines import bullet, width_of
 from causalfairness.cli.writing import draw, print_answer, say_written, write_frame
+from causalfairness.fairness_model import HIGHER, LOWER
 
 TABLES = (".csv", ".parquet", ".pq")
 TEXTS = (".html", ".htm", ".txt")
@@ -42,11 +43,11 @@ Examples:
 --features salary,balance --decision approved --favorable 1 --k 15,30,50,100 --out table.csv
 
 [bold]causalfairness situations[/] loans.csv --protected gender --comparison Female
---features salary,balance --decision approved --counterfactuals as-men.csv
+--features salary,balance --decision approved --favorable 1 --counterfactuals as-men.csv
 --dossier 44 --report dossier.html
 
 [bold]causalfairness situations[/] loans.csv --protected gender --comparison Female
---features salary,balance --decision approved
+--features salary,balance --decision approved --favorable 1
 --graph "gender -> {salary, balance}; salary -> balance" --do gender=Male
 
 A control group (the k people of the same group most like each one) is compared with a test \
@@ -61,8 +62,8 @@ def situations(
     comparison: w.Comparison,
     features: w.Features,
     decision: w.Decision,
+    favorable: w.Favorable,
     reference: w.Reference = None,
-    favorable: w.Favorable = "1",
     ids: w.Ids = None,
     k: w.Sizes = "15",
     tau: w.Tau = 0.0,
@@ -183,7 +184,8 @@ def _matched(data: Any, asked: dict[str, Any]) -> dict[str, Any]:
     for name in ("reference", "comparison"):
         if asked[name] is not None:
             found[name] = read_group(data, columns, asked[name], f"--{name}")
-    found["favorable"] = read_value(data, decision, asked["favorable"], "--favorable")
+    if asked["favorable"] not in (HIGHER, LOWER):
+        found["favorable"] = read_value(data, decision, asked["favorable"], "--favorable")
     return asked | found
 
 

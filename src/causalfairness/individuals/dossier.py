@@ -94,7 +94,7 @@ class Dossier:
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> found = cf.situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> dossier = found.dossier(2)
     >>> len(dossier.control), len(dossier.test), dossier.features
     (15, 15, ('annual_salary', 'account_balance'))

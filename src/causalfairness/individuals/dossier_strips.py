@@ -64,7 +64,7 @@ def strips_of(found: Dossier) -> tuple[Strip, ...]:
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> test = cf.situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> strips = strips_of(test.dossier(2))
     >>> [strip.feature for strip in strips], [lane.group for lane in strips[0].lanes]
     (['annual_salary', 'account_balance'], ['control group', 'test group'])

@@ -93,7 +93,7 @@ def published_situation_test(
     reference: Any = None,
     features: Sequence[str],
     decision: str,
-    favorable: Any = 1,
+    favorable: Any = None,
     k: int | Sequence[int] = 15,
     tau: float = 0.0,
     include_centers: bool = False,
@@ -111,7 +111,7 @@ def published_situation_test(
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> found = cf.individuals.published_situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> found.notes[0][:19]
     'replication setting'
     """

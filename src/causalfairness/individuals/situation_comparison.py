@@ -137,7 +137,7 @@ def compare_situations(
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> as_men = make_loan_application_counterfactual(1_000, seed=0, do="Male")
     >>> asked = dict(protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> both = cf.compare_situations({
     ...     "ST": cf.situation_test(loans, **asked),
     ...     "CST": cf.counterfactual_situation_test(loans, as_men, **asked)})

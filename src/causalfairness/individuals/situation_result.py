@@ -46,7 +46,7 @@ class SituationTest:
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> found = cf.situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> len(found.table()), found.ks
     (422, (15,))
     """
@@ -166,7 +166,7 @@ class SituationTest:
         >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
         >>> found = cf.situation_test(
         ...     loans, protected="gender", comparison="Female", decision="approved",
-        ...     features=["annual_salary", "account_balance"])
+        ...     favorable=1, features=["annual_salary", "account_balance"])
         >>> found.dossier(2).person
         'row 2'
         """

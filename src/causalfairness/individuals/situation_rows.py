@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import MissingValuesError, OutcomeError, SituationError
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.errors import MissingValuesError, OutcomeError, RoleError, SituationError
+from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
 from causalfairness.tables import Column
 from causalfairness.tables.columns import Value
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -209,7 +209,13 @@ def _people(columns: Sequence[str], group: Any) -> str:
 def _both(decided: Column, favorable: Any) -> tuple[Value, Value]:
     """The negative and the favorable decision."""
     values = [value for value in decided.levels().values if value is not None]
+    if favorable is None:
+        raise RoleError(
+            f"{NOBODY_SAID}: column {decided.name!r} holds {shown(values[:10]) or 'nothing'}"
+        )
     wanted = canonical(favorable)
+    if wanted not in values and wanted in (LOWER, HIGHER) and decided.is_number and values:
+        wanted = (max if wanted == HIGHER else min)(values)
     if wanted not in values:
         raise OutcomeError(
             f"favorable is {favorable!r}, which column {decided.name!r} does not hold: it holds "

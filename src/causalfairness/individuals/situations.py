@@ -57,7 +57,7 @@ def situation_test(
     reference: Any = None,
     features: Sequence[str],
     decision: str,
-    favorable: Any = 1,
+    favorable: Any = None,
     k: int | Sequence[int] = 15,
     tau: float = 0.0,
     level: float = 0.95,
@@ -73,16 +73,17 @@ def situation_test(
 
     Tested are the rows of `comparison`; they are compared with those of `reference`, or with
     everyone else. For an intersection, `protected` lists several columns and groups are tuples.
-    Evidence is a difference above `tau`; it is significant if the `interval` lies above `tau`
-    too. `k` may be a list. `distance` makes a distance of the points in the data; `weights` weigh
-    features in the usual one. Nobody farther away than `within` is compared, so that groups may be
-    smaller than k, or empty. `ids` is a column that names people.
+    `favorable` is the decision that people want (of numbers also "higher" or "lower"), and has no
+    default. Evidence is a difference above `tau`; it is significant if the `interval` lies above
+    `tau` too. `k` may be a list. `distance` makes a distance of the points in the data; `weights`
+    weigh features in the usual one. Nobody farther away than `within` is compared, so that groups
+    may be smaller than k, or empty. `ids` is a column that names people.
 
     >>> import causalfairness as cf
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> found = cf.situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"], k=[15, 30])
+    ...     favorable=1, features=["annual_salary", "account_balance"], k=[15, 30])
     >>> found.summary()[15].complainants
     422
     """
@@ -111,7 +112,7 @@ def counterfactual_situation_test(
     reference: Any = None,
     features: Sequence[str],
     decision: str,
-    favorable: Any = 1,
+    favorable: Any = None,
     k: int | Sequence[int] = 15,
     tau: float = 0.0,
     level: float = 0.95,
@@ -142,7 +143,7 @@ def counterfactual_situation_test(
     >>> as_men = make_loan_application_counterfactual(1_000, seed=0, do="Male")
     >>> found = cf.counterfactual_situation_test(
     ...     loans, as_men, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"], k=15)
+    ...     favorable=1, features=["annual_salary", "account_balance"], k=15)
     >>> found.summary()[15].evidence > 0
     True
     """

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from causalfairness.errors import InvarianceError
+from causalfairness.fairness_model import NOBODY_SAID
 from causalfairness.invariance.reading import Brought, check_known, read, read_group
 from causalfairness.invariance.result import Claim, InvarianceTest
 from causalfairness.invariance.scores import Judged, effect_of
@@ -57,12 +58,12 @@ def demographic_parity_test(predictions: Any, group: Any, *, level: float = 0.95
 
 
 def equal_opportunity_test(
-    predictions: Any, group: Any, outcome: Any, *, favorable: Any = 1, level: float = 0.95
+    predictions: Any, group: Any, outcome: Any, *, favorable: Any = None, level: float = 0.95
 ) -> InvarianceTest:
     """Do groups get different predictions on average, among people with the favorable outcome?
 
     >>> y, a = np.tile([1, 0], 20), np.repeat(["f", "m"], 20)
-    >>> found = equal_opportunity_test((np.arange(40) % 3 == 0) & (a == "m"), a, y)
+    >>> found = equal_opportunity_test((np.arange(40) % 3 == 0) & (a == "m"), a, y, favorable=1)
     >>> found.n, round(float(found.p_value[0]), 2)
     (20, 0.08)
     """
@@ -76,6 +77,9 @@ def equal_opportunity_test(
             "same person in both"
         )
     levels = column.levels()
+    if favorable is None:
+        there = ", ".join(map(repr, levels.values[:5]))
+        raise InvarianceError(f"{NOBODY_SAID}; the outcome holds {there}")
     wanted = favorable if column.is_number else str(favorable)
     if wanted not in levels.values:
         there = ", ".join(map(repr, levels.values[:5]))

@@ -75,7 +75,7 @@ def rates(
     >>> from matplotlib.figure import Figure
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.binary()
-    >>> found = cf.group_metrics(world.draw(2_000, seed=0), world.model)
+    >>> found = cf.group_metrics(world.draw(2_000, seed=0), world.model, favorable=1)
     >>> ax = cf.plots.rates(found, Figure(layout="constrained").subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['blue', 'green']
@@ -116,7 +116,7 @@ def rates_caption(
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.binary()
-    >>> found = cf.group_metrics(world.draw(4_000, seed=0), world.model)
+    >>> found = cf.group_metrics(world.draw(4_000, seed=0), world.model, favorable=1)
     >>> print(rates_caption(found))
     Selection rate (y = 1) by group, with 95% intervals: blue 42.4% (... to ...) and green 71.2%
     (... to ...). 1 of 2 groups is below four fifths of the highest rate, that of green (...). Were

@@ -54,7 +54,7 @@ def dossier(
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> found = cf.situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> ax = cf.plots.dossier(found.dossier(2), Figure(layout="constrained").subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['control group', 'test group', 'control group', 'test group']
@@ -89,7 +89,7 @@ def dossier_caption(found: Dossier) -> str:
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)
     >>> found = cf.situation_test(
     ...     loans, protected="gender", comparison="Female", decision="approved",
-    ...     features=["annual_salary", "account_balance"])
+    ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> print(dossier_caption(found.dossier(2)))
     row 2: Of the 15 people with gender = Female who are most like them, ...
     """

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import OutcomeError, PredictorError, RoleError
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.fairness_model import HIGHER, LOWER, StandardFairnessModel
 from causalfairness.tables.columns import (
     LARGEST,
     SMALLEST,
@@ -176,6 +176,54 @@ def check_classes(values: Iterable[Any], what: str) -> None:
         "are numbered. Say which class counts as 1 with outcome_value=..., one class at a time; "
         "or, if they are amounts, say task='regression', or give them by a function"
     )
+
+
+def favors_one(model: StandardFairnessModel, column: Column | None = None) -> bool | None:
+    """Whether 1 is what people want: the outcome value, or of numbers the higher ones.
+
+    None where nobody said. `column` holds the outcome, to look for another value in.
+
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="rejected", favorable=0)
+    >>> favors_one(model)
+    False
+    """
+    if model.favorable is None:
+        return None
+    wanted, one = canonical(model.favorable), canonical(model.outcome_value)
+    labelled = model.outcome_value is not None
+    if labelled and wanted == one:
+        return True
+    known = {*column.levels().values} - {None} if labelled and column is not None else set()
+    if known and known <= {wanted, one}:
+        return False
+    sides: dict[Any, bool] = {HIGHER: True, LOWER: False}
+    if not isinstance(one, float):
+        sides |= {1.0: True, 0.0: False}
+    if wanted in sides or (labelled and one not in known):
+        return sides.get(wanted, False)
+    raise RoleError(
+        f"favorable={model.favorable!r} leaves open whether {model.outcome_value or 1!r} is what "
+        f"people want; say that, or the only other value; of a number {HIGHER!r} or {LOWER!r}"
+    )
+
+
+def favorable_in(column: Column, model: StandardFairnessModel) -> Any:
+    """The value of this column of decisions that people want, among two. None where nobody said.
+
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", outcome="grade", favorable="lower")
+    >>> favorable_in(Column.numbers("grade", np.array([1.0, 2.0, 1.0])), model)
+    1.0
+    """
+    known = [value for value in column.levels().values if value is not None]
+    one = None if model.outcome_value is None else canonical(model.outcome_value)
+    coded = known and (column.is_number or one in known)
+    if model.favorable is None or canonical(model.favorable) in known or not coded:
+        return model.favorable
+    one = one if one in known else max(known)
+    others = [value for value in known if value != one]
+    return one if favors_one(model, column) or not others else others[0]
 
 
 def check_varies(lowest: float, highest: float, target: Target) -> None:

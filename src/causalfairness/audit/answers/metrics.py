@@ -11,14 +11,15 @@ import numpy as np
 from causalfairness.audit.answers.answer import Answer
 from causalfairness.audit.questions import GroupMetricsQuestion, ScreensQuestion
 from causalfairness.audit.study import Study
-from causalfairness.errors import OutcomeError, TooFewRowsError
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.errors import OutcomeError, RoleError, TooFewRowsError
+from causalfairness.fairness_model import HIGHER, LOWER, StandardFairnessModel
 from causalfairness.parity import group_metrics, screens
 from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.parity.metrics.words import GROUPS_DIFFER
 from causalfairness.tables import RowAccount, only_rows
 from causalfairness.tables.frames import frame_rows
 from causalfairness.tables.groups import NEITHER, label_groups, members
+from causalfairness.tables.target import favorable_in, favors_one
 
 
 def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnessModel) -> Answer:
@@ -30,7 +31,6 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
         study.reading(data),
         model,
         threshold=choice.threshold if known or study.predictor is not None else None,
-        favorable=choice.favorable,
         level=settings.level,
         bins=question.bins,
         missing=study.missing,
@@ -58,19 +58,18 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
 
 def screening(study: Study, question: ScreensQuestion, model: StandardFairnessModel) -> Answer:
     """Which rates and impact ratios does a published rule ask for? Never a verdict."""
-    given = {} if question.favorable is None else {"favorable": question.favorable}
     found = screens.screen(
         study.data,
         rule_of(study, question),
         columns=question.columns,
         selected=question.selected,
+        favorable=_wanted(study, question, model),
         score=question.score,
         unknown=list(question.unknown),
         exclude_small=question.exclude_small,
         justification=question.justification or "",
         level=study.audit.settings.level,
         missing=study.missing,
-        **given,
     )
     return Answer(
         sentences=found.sentences(),
@@ -79,6 +78,22 @@ def screening(study: Study, question: ScreensQuestion, model: StandardFairnessMo
         diagnostics=[_rows(found.account)],
         notes=(*found.notes, GROUPS_DIFFER),
     )
+
+
+def _wanted(study: Study, question: ScreensQuestion, model: StandardFairnessModel) -> Any:
+    """What people want of the column that is screened, by the question or by the roles."""
+    measured = question.selected or question.score
+    if measured not in (model.outcome, model.prediction_column) or model.favorable is None:
+        return question.favorable
+    wanted: Any = HIGHER if favors_one(model) else LOWER
+    if question.selected is not None:
+        wanted = favorable_in(study.column(question.selected), model)
+    if question.favorable not in (None, wanted):
+        raise RoleError(
+            f"favorable is said twice for {measured!r}: {question.favorable!r} by the question and "
+            f"{wanted!r} by the roles; leave out one of the two"
+        )
+    return wanted
 
 
 def rule_of(study: Study, question: ScreensQuestion) -> Path | str:

@@ -29,6 +29,7 @@ from causalfairness.individuals import (
 )
 from causalfairness.tables import add_column, only_columns
 from causalfairness.tables.frames import frame_rows
+from causalfairness.tables.target import favorable_in, favors_one
 
 POINTS = 64  # at which densities are kept
 BINS = 20  # of the histogram of shifts
@@ -175,18 +176,18 @@ def _decisions(
     study: Study, question: SituationsQuestion, model: StandardFairnessModel
 ) -> tuple[Any, str, Any]:
     """Which column holds decisions, and which of its values is the good one?"""
-    of, good = question.of, study.audit.predictor.favorable
+    of = question.of
     if of is None:
         of = asked_of(study, question) if model.prediction is None else "prediction"
-    if of == "outcome":
-        value = study.audit.roles.outcome_value
-        return study.data, str(model.outcome), good if value is None else value
-    if study.predictor is not None:
+    data, name = study.data, str(model.outcome if of == "outcome" else model.prediction_column)
+    if of != "outcome" and study.predictor is not None:
         check_order(study.predictor.decide, study.data)
         made = study.predictor.decide(study.data)
         data, name = add_column(study.data, [int(each) for each in made], name="decision")
-        return data, name, good
-    return study.data, str(model.prediction_column), good
+    elif of == "outcome" or study.decision is None:
+        return data, name, favorable_in(study.column(name), model)
+    wanted = favors_one(model, None if model.outcome is None else study.column(model.outcome))
+    return data, name, wanted if wanted is None else int(wanted)
 
 
 def _about_situations(found: SituationTest, question: Any, smallest: int) -> Answer:

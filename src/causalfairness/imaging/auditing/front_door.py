@@ -368,6 +368,6 @@ def _opportunity(
             continue
         group = [generated.groups[it] for it in generated.own[has]]
         scores = generated.original[has][:, :, at]
-        test = equal_opportunity_test(scores, group, np.ones(len(group)), level=level)
+        test = equal_opportunity_test(scores, group, np.ones(len(group)), favorable=1, level=level)
         found[finding] = replace(test, models=generated.models)
     return found, notes

@@ -6,8 +6,9 @@
     outcome numeric        means, mean error (prediction - outcome) and root mean squared error
     no prediction          the outcome takes its place: how often is it the favorable value?
 
-With `favorable=0` being selected is the mirror image: 0, below the threshold, below the median.
-Error rates always speak of 1: a true positive has outcome 1 and prediction 1.
+All rates point one way: a positive is the value that people want, in prediction and outcome. Where
+that is 0, being selected is the mirror image: 0, below the threshold, below the median. Where
+nobody said what people want there is no selection rate, and a positive is 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import RoleError
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
 from causalfairness.parity.metrics.calibration import quantiles
 from causalfairness.parity.metrics.rows import People
 
@@ -35,45 +36,42 @@ RATES = ("selection_rate", "base_rate", *ERROR_RATES)
 class Decision:
     """What was decided about each person, and what can be asked about it?
 
-    `decided` is true for those predicted 1 (above the median, for a screen), and `selected` is the
-    value of it that counts as selected. `values` are averaged; `absent` says why a metric is not
-    there.
+    `decided` is true for those predicted positive (beyond the median, for a screen). `values` are
+    averaged; `absent` says why a metric is not there.
     """
 
     about: Mapping[str, str]  # what each metric speaks of, in words
     decided: Mask | None
-    selected: bool
-    positive: Mask | None  # outcome 1
+    positive: Mask | None  # by the outcome
     rates: tuple[str, ...]
     values: Mapping[str, Array]
     score: Array | None  # to be calibrated
     absent: Mapping[str, str]
 
 
-def decision_of(
-    people: People, model: StandardFairnessModel, threshold: float | None, favorable: int
-) -> Decision:
+def decision_of(people: People, model: StandardFairnessModel, threshold: float | None) -> Decision:
     """What counts as selected here, and which metrics does that allow?"""
     prediction, outcome = people.prediction, people.outcome
-    if favorable not in (0, 1):
-        raise ValueError(f"favorable is the value of a decision, 0 or 1; found {favorable!r}")
+    positive = people.wants_one is not False
     if threshold is not None and prediction is None:
         raise RoleError(
             f"threshold={threshold:g} says from which prediction on someone is selected, and the "
             "model names no prediction"
         )
+    undecided = _why_no_decision(people, threshold)
     absent = {
-        "selection_rate": _why_no_selection(people, threshold),
-        "base_rate": _why_no_base_rate(people),
+        "selection_rate": undecided or _why_no_side(people, model, threshold),
+        "base_rate": _why_no_outcome(outcome),
         **dict.fromkeys(ERROR_RATES, _why_no_error_rates(people, threshold)),
         "calibration": _why_no_calibration(people),
     }
-    selection = None if absent["selection_rate"] else _select(people, model, threshold, favorable)
+    if prediction is None and not absent["selection_rate"]:
+        absent["base_rate"] = NO_PREDICTION  # it is the selection rate
+    selection = None if undecided else _select(people, model, threshold, positive)
     return Decision(
-        about=_about(model, selection),
+        about=_about(model, selection, positive),
         decided=selection.decided if selection else None,
-        selected=selection.selected if selection else True,
-        positive=outcome == 1 if outcome is not None and is_binary(outcome) else None,
+        positive=outcome == positive if outcome is not None and is_binary(outcome) else None,
         rates=tuple(name for name in RATES if not absent[name]),
         values=_averaged(prediction, outcome),
         score=None if absent["calibration"] else prediction,
@@ -82,14 +80,12 @@ def decision_of(
 
 
 class _Selection(NamedTuple):
-    what: str  # being selected
-    predicted: str  # being predicted 1
+    what: str
     decided: Mask
-    selected: bool
 
 
 def _select(
-    people: People, model: StandardFairnessModel, threshold: float | None, favorable: int
+    people: People, model: StandardFairnessModel, threshold: float | None, positive: bool
 ) -> _Selection:
     """Who is selected? By threshold, by a decision of 0 or 1, or by the pooled median."""
     subject = people.outcome if people.prediction is None else people.prediction
@@ -97,15 +93,18 @@ def _select(
     name = _name(model, of_prediction=people.prediction is not None)
     if threshold is not None:
         sides = f"{name} below {threshold:g}", f"{name} at or above {threshold:g}"
-        return _Selection(sides[favorable], sides[1], subject >= threshold, bool(favorable))
+        return _Selection(sides[positive], (subject >= threshold) == positive)
     if is_binary(subject):
-        bare = model.outcome_value is None
-        sides = (f"{name} = 0", f"{name} = 1") if bare else (f"not {name}", name)
-        return _Selection(sides[favorable], sides[1], subject == 1, bool(favorable))
+        return _Selection(_valued(name, model, positive), subject == positive)
     (median,) = quantiles(subject, people.weights, [0.5])
-    what = f"{name} {'above' if favorable else 'below'} its pooled median ({median:.4g})"
-    beyond = subject > median if favorable else subject < median
-    return _Selection(what, what, beyond, True)
+    what = f"{name} {'above' if positive else 'below'} its pooled median ({median:.4g})"
+    return _Selection(what, subject > median if positive else subject < median)
+
+
+def _valued(name: str, model: StandardFairnessModel, positive: bool) -> str:
+    if model.outcome_value is None:
+        return f"{name} = {int(positive)}"
+    return name if positive else f"not {name}"
 
 
 def _name(model: StandardFairnessModel, *, of_prediction: bool) -> str:
@@ -113,16 +112,19 @@ def _name(model: StandardFairnessModel, *, of_prediction: bool) -> str:
     return f"{column}" if model.outcome_value is None else f"{column} = {model.outcome_value}"
 
 
-def _about(model: StandardFairnessModel, selection: _Selection | None) -> dict[str, str]:
+def _about(
+    model: StandardFairnessModel, selection: _Selection | None, positive: bool
+) -> dict[str, str]:
     """What does each metric speak of?"""
     prediction, outcome = (_name(model, of_prediction=which) for which in (True, False))
     against = f"{prediction} against {outcome}"
     found = {"mean_score": prediction, "mean_prediction": prediction, "mean_outcome": outcome}
     found |= dict.fromkeys(("mean_error", "rmse", "calibration_error"), against)
-    found["base_rate"] = outcome if model.outcome_value is not None else f"{outcome} = 1"
+    found["base_rate"] = _valued(outcome, model, positive)
     if selection is not None:
         found["selection_rate"] = selection.what
-        found |= dict.fromkeys(ERROR_RATES, f"{selection.predicted} against {outcome}")
+        came = outcome if positive else found["base_rate"]
+        found |= dict.fromkeys(ERROR_RATES, f"{selection.what} against {came}")
     return found
 
 
@@ -144,7 +146,7 @@ def _averaged(prediction: Array | None, outcome: Array | None) -> dict[str, Arra
     return found
 
 
-def _why_no_selection(people: People, threshold: float | None) -> str:
+def _why_no_decision(people: People, threshold: float | None) -> str:
     prediction, outcome = people.prediction, people.outcome
     if threshold is not None or (prediction is not None and is_binary(prediction)):
         return ""
@@ -158,10 +160,16 @@ def _why_no_selection(people: People, threshold: float | None) -> str:
     return f"the outcome is numeric ({_range(outcome)}), so nobody is selected or not; {say}"
 
 
-def _why_no_base_rate(people: People) -> str:
-    if people.prediction is None:
-        return NO_PREDICTION
-    return _why_no_outcome(people.outcome)
+def _why_no_side(people: People, model: StandardFairnessModel, threshold: float | None) -> str:
+    if people.wants_one is None:
+        return NOBODY_SAID
+    score = people.prediction if people.outcome is None and threshold is None else None
+    if score is None or is_binary(score) or model.favorable in (HIGHER, LOWER):
+        return ""
+    return (
+        f"the prediction is a score, and favorable={model.favorable!r} does not say whether people "
+        f"want it high; say {HIGHER!r} or {LOWER!r}"
+    )
 
 
 def _why_no_error_rates(people: People, threshold: float | None) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from causalfairness.effects.table import as_html, as_section, as_text
-from causalfairness.errors import OutcomeError
+from causalfairness.errors import OutcomeError, RoleError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference.intervals import normal_reach
 from causalfairness.parity.metrics.decisions import decision_of
@@ -32,6 +32,10 @@ from causalfairness.parity.metrics.table import MetricTable, Record
 from causalfairness.parity.metrics.words import CAUTION, SCREEN, page_tables, sentences_about
 from causalfairness.tables import Missing, RowAccount
 
+TURNED = (
+    "a positive is what people want, which is 0 here: a false negative rate of this table is what "
+    "error rates of the value that counts as 1 call a false positive rate, and the other way round"
+)
 Records = Callable[[Partition, float, int], Iterator[Record]]
 
 
@@ -59,7 +63,7 @@ class GroupMetrics:
     >>> import causalfairness as cf
     >>> model = cf.StandardFairnessModel(
     ...     protected="sex", reference="Male", comparison="Female",
-    ...     outcome="income", outcome_value=">50K")
+    ...     outcome="income", outcome_value=">50K", favorable=">50K")
     >>> found = cf.group_metrics(cf.datasets.load_adult(), model)
     >>> round(found["Female"]["selection_rate"].value, 4)
     0.1093
@@ -188,7 +192,7 @@ def group_metrics(
     *,
     groups: Sequence[Any] | None = None,
     threshold: float | None = None,
-    favorable: int = 1,
+    favorable: Any = None,
     level: float = 0.95,
     bins: int = 10,
     smallest: int = 30,
@@ -199,9 +203,10 @@ def group_metrics(
     `data` is a pandas, polars or pyarrow table, a DuckDB relation, or a path to CSV or Parquet
     files. The question is about the prediction of the model, held against its outcome; without a
     prediction, about the outcome. `groups=None` takes every group; the reference is always among
-    them. `threshold` says from which score on someone is selected, `favorable` which decision is
-    the good one (0 where 1 means trouble). `bins` cut the scores for calibration. Groups of fewer
-    than `smallest` people are marked, never pooled or left out.
+    them. `threshold` says from which score on someone is selected, `favorable` what people want (0
+    where 1 means trouble), unless the model does; all rates are about that value. Without it there
+    is no selection rate, and the others are about 1. `bins` cut the scores for calibration.
+    Groups of fewer than `smallest` people are marked, never pooled or left out.
 
     >>> import causalfairness as cf
     >>> model = cf.StandardFairnessModel(
@@ -214,8 +219,11 @@ def group_metrics(
     race  African-American  Caucasian  fpr     0.203  0.169  0.236
     """
     normal_reach(level)
+    model = model.wanting(favorable)
     people = read_people(data, model, groups, missing)
-    decision = decision_of(people, model, threshold, favorable)
+    decision = decision_of(people, model, threshold)
+    if not (decision.rates or decision.values):
+        raise RoleError(f"there is nothing to measure: {decision.absent['selection_rate']}")
     sums = add_up(people, decision, bins=bins)
     return GroupMetrics(
         about=decision.about,
@@ -224,7 +232,10 @@ def group_metrics(
         smallest=smallest,
         absent=decision.absent,
         account=people.account,
-        notes=tuple(_notes(people, sums, model, bins=bins, chosen=groups is not None)),
+        notes=(
+            *([TURNED] if people.wants_one is False and "tpr" in decision.rates else []),
+            *_notes(people, sums, model, bins=bins, chosen=groups is not None),
+        ),
     )
 
 

@@ -19,7 +19,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Missing, RowAccount, Rows, ask
 from causalfairness.tables.groups import GroupLabel, count_rows, group_label, shown
 from causalfairness.tables.missing import check_policy
-from causalfairness.tables.target import Of, Target, target_of
+from causalfairness.tables.target import Of, Target, favors_one, target_of
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -40,6 +40,7 @@ class People:
     weights: Array | None
     account: RowAccount
     weightless: int  # rows of weight 0, which are not among these
+    wants_one: bool | None  # None where nobody said which value people want
 
     def __len__(self) -> int:
         return len(self.group)
@@ -77,6 +78,7 @@ def read_people(
         weights=None if rows.weights is None else rows.weights[at],
         account=account,
         weightless=int(np.sum(known & wanted & ~heavy)),
+        wants_one=favors_one(model, rows.columns.get(str(model.outcome))),
     )
 
 

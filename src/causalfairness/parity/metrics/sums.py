@@ -2,7 +2,7 @@
 
 A rate is a share of hits among some people, both told by outcome (row) and decision (column):
 
-    tpr = P(decided 1 | outcome 1)      ppv = P(outcome 1 | decided 1)      accuracy = P(equal)
+    tpr = P(decided + | outcome +)      ppv = P(outcome + | decided +)      accuracy = P(equal)
 
 so that all of them follow from the four cells of each group. Sums of groups are the sums of larger
 groups: those of one attribute are made from those of the intersections.
@@ -38,8 +38,8 @@ Mask = NDArray[np.bool_]
 
 ROUNDING = 1e-9
 ANYONE: Mask = np.ones((2, 2), dtype=bool)
-POSITIVE: Mask = np.array([[False, False], [True, True]])  # outcome 1
-DECIDED: Mask = np.array([[False, True], [False, True]])  # decided 1
+POSITIVE: Mask = np.array([[False, False], [True, True]])  # by the outcome
+DECIDED: Mask = np.array([[False, True], [False, True]])
 
 
 class Rate(NamedTuple):
@@ -50,6 +50,7 @@ class Rate(NamedTuple):
 
 
 RATES = {
+    "selection_rate": Rate(DECIDED, ANYONE),
     "base_rate": Rate(POSITIVE, ANYONE),
     "accuracy": Rate(POSITIVE == DECIDED, ANYONE),
     "tpr": Rate(DECIDED, POSITIVE),
@@ -192,8 +193,9 @@ def add_up(people: People, decision: Decision, *, bins: int) -> Sums:
         centers[name] = center = float(values.mean())
         moments[name] = _moments(group, groups, values - center, w)
     calibration = None
-    if decision.score is not None and decision.positive is not None:
-        calibration = calibrate(decision.score, decision.positive, group, w, groups, bins=bins)
+    if decision.score is not None and people.outcome is not None:
+        came = people.outcome == 1
+        calibration = calibrate(decision.score, came, group, w, groups, bins=bins)
     return Sums(_counted(group, groups, w).T, cells, moments, centers, calibration)
 
 
@@ -201,10 +203,8 @@ def measures_of(sums: Sums, decision: Decision) -> dict[str, Measure]:
     """How large is each metric in each group?"""
     found: dict[str, Measure] = {}
     for name in decision.rates:
-        chosen = DECIDED if decision.selected else ~DECIDED
-        rate = Rate(chosen, ANYONE) if name == "selection_rate" else RATES[name]
         assert sums.cells is not None
-        found[name] = _shares(sums.cells, rate)
+        found[name] = _shares(sums.cells, RATES[name])
     for name, moments in sums.moments.items():
         found[name] = _means(sums.people, moments, sums.centers[name])
     if "rmse" in found:

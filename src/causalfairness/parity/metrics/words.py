@@ -69,7 +69,7 @@ def sentences_about(
     """What do the numbers of one partition say?"""
     extremes = {record["metric"]: record for record in extreme_records(part, level, smallest)}
     rates = [*rate_records(part, level, smallest)]
-    for metric in SPOKEN:
+    for metric in _spoken(rates):
         known = [each for each in rates if each["metric"] == metric and each["value"] is not None]
         if not known:
             continue
@@ -92,6 +92,12 @@ def sentences_about(
             f"Fewer than {smallest} people (*) by {part.attribute}: {_listed(few)}. Their numbers "
             "are reported as they are; read them with their intervals."
         )
+
+
+def _spoken(records: Sequence[Record]) -> list[str]:
+    """The metrics of these records that sentences are about; the base rate only at the worst."""
+    there = {record["metric"] for record in records}
+    return [each for each in SPOKEN if each in there] or [each for each in OPENING if each in there]
 
 
 def page_tables(part: Partition, level: float, smallest: int) -> list[list[list[str]]]:
@@ -140,7 +146,7 @@ def _from_lowest_to_highest(called: str, found: Record, known: Sequence[Record])
 
 def _gaps_to_reference(gaps: Sequence[Record]) -> str:
     """How far is each group from the reference, in what matters first?"""
-    first = next(metric for metric in SPOKEN if any(gap["metric"] == metric for gap in gaps))
+    first = next(iter(_spoken(gaps)))
     known = [gap for gap in gaps if gap["metric"] == first and gap["value"] is not None]
     listed = [
         f"{gap['group']} {gap['value']:+.3f} ({gap['low']:+.3f} to {gap['high']:+.3f})"

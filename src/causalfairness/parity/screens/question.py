@@ -1,6 +1,7 @@
 """Do categories of people differ in rates, by the arithmetic of a published rule? (methods §13)
 
     rate          selected / people; for scores, the share above the pooled median of everyone
+                  (below it, where people want low scores)
     impact ratio  rate of a category / highest rate of a category that is not excluded
 
 Rates, ratios and their intervals are those of group metrics. Of several categories with the same
@@ -20,6 +21,7 @@ import numpy as np
 
 from causalfairness.effects.table import as_section
 from causalfairness.errors import OutcomeError, RoleError
+from causalfairness.fairness_model import HIGHER, LOWER
 from causalfairness.inference.proportions import flag_chances
 from causalfairness.parity.metrics.decisions import Array, Mask, is_binary
 from causalfairness.parity.metrics.records import NONE_SELECTED, reading_of, remark_of
@@ -54,13 +56,15 @@ class Screening:
     >>> import pyarrow as pa
     >>> from causalfairness.parity import screens
     >>> data = pa.table({"sex": ["F", "F", "M", "M"], "hired": [1, 0, 1, 1]})
-    >>> screens.screen(data, "four_fifths", columns={"sex": "sex"}, selected="hired").flagged
+    >>> screens.screen(data, "four_fifths", columns={"sex": "sex"}, selected="hired",
+    ...                favorable=1).flagged
     (('sex', 'F'),)
     """
 
     rule: Rule
     measure: str
     column: str
+    favorable: Any
     level: float
     median: float | None
     divisions: tuple[Record, ...]
@@ -100,7 +104,8 @@ class Screening:
 
     @property
     def _title(self) -> str:
-        above = "" if self.median is None else f", above the pooled median of {self.median:g}"
+        side = "below" if self.favorable == LOWER else "above"
+        above = "" if self.median is None else f", {side} the pooled median of {self.median:g}"
         return (
             f"{self.rule}: {self.measure} of {self.column}{above}, {self.account.used:,} people, "
             f"{100 * self.level:.6g}% intervals"
@@ -135,8 +140,9 @@ def screen(
     `data` is a pandas, polars or pyarrow table, a DuckDB relation, or a path to CSV or Parquet
     files; `rule` is a `Rule`, the name of a bundled one, or the path of a rule file of your own.
     `columns` says in which column of the data each attribute of the rule is; divisions by others
-    are left out, and said to be. Either `selected` is the column of decisions, `favorable` the
-    value of it that is selected (by default 1), or `score` a column of scores.
+    are left out, and said to be. Either `selected` is the column of decisions, and `favorable` the
+    value of it that people want, or `score` is a column of scores, and `favorable` says whether
+    people want them "higher" or "lower".
 
     People without a category, or with one of the values in `unknown`, are counted and left out of
     that division. `exclude_small=False` keeps categories that the rule allows to be left out;
@@ -160,27 +166,30 @@ def screen(
     if isinstance(unknown, str):
         raise RoleError(f"unknown={unknown!r}; expected a list of values, such as [{unknown!r}]")
     measure, column = ("selection rate", selected) if score is None else ("scoring rate", score)
-    if column is None or (score is not None and (selected, favorable) != (None, None)):
+    stated = favorable is not None if score is None else favorable in (HIGHER, LOWER)
+    if column is None or None not in (selected, score) or not stated:
         raise RoleError(
             f"found selected={selected!r}, favorable={favorable!r} and score={score!r}; give "
-            "exactly one: the column of decisions, with the value that is favorable, or that of "
-            "scores (where low scores are the good ones, their negative)"
+            "exactly one: the column of decisions, with the value that people want, or that of "
+            f"scores, with favorable={HIGHER!r} or {LOWER!r}, whichever people want"
         )
     if measure not in rule.measures:
         raise RoleError(f"{rule.name} measures the {rule.measures[0]}, and not the {measure}")
-    attributes, values, account = _read(data, columns, column, favorable, missing)
+    attributes, values, account = _read(data, columns, column, selected and favorable, missing)
     median = None if score is None else float(np.median(values))
     if median is None and not is_binary(values):
         raise OutcomeError(
             f"column {column!r} holds other numbers than 0 and 1; name the one that is selected "
             "with favorable=..., or ask with score=..."
         )
-    hits, nobody = values > (median or 0), frozenset({None, *map(canonical, unknown)})
+    hits = values < median if median is not None and favorable == LOWER else values > (median or 0)
+    nobody = frozenset({None, *map(canonical, unknown)})
     applied = rule if exclude_small else rule.model_copy(update={"share_below": None})
     return Screening(
         rule=rule,
         measure=measure,
         column=column,
+        favorable=favorable,
         level=level,
         median=median,
         divisions=tuple(_division(by, attributes, nobody, hits, applied, level) for by in wanted),
@@ -199,7 +208,10 @@ def _read(
         frame = open_frame(data)
         check_columns(frame, names)
         rows = collect(frame.select(*names))
-    values = Target(measured, favorable, "outcome", "favorable").read(column_of(rows[measured]))
+    column = column_of(rows[measured])
+    coded = favorable in (0, 1) and {*column.levels().values} <= {0.0, 1.0, None}
+    values = Target(measured, None if coded else favorable, "outcome", "favorable").read(column)
+    values = 1 - values if coded and favorable == 0 else values
     kept = np.flatnonzero(~np.isnan(values))
     lacking = len(values) - len(kept)
     check_policy({measured: lacking}, missing, measured=[measured])

@@ -27,14 +27,14 @@ CHANCE = Column(
 )
 ABOUT = {
     "selection_rate": "how many get the favorable decision",
-    "base_rate": "how many have the outcome",
+    "base_rate": "how many have the outcome named here",
     "accuracy": "how many decisions agree with the outcome",
-    "tpr": "of those with the outcome, how many are decided 1",
-    "fpr": "of those without the outcome, how many are decided 1",
-    "fnr": "of those with the outcome, how many are decided 0",
-    "tnr": "of those without the outcome, how many are decided 0",
-    "ppv": "of those decided 1, how many have the outcome",
-    "npv": "of those decided 0, how many do not have the outcome",
+    "tpr": "of those with the outcome named here, how many got this decision",
+    "fpr": "of those without the outcome named here, how many got this decision",
+    "fnr": "of those with the outcome named here, how many did not get this decision",
+    "tnr": "of those without the outcome named here, how many did not get this decision",
+    "ppv": "of those who got this decision, how many have the outcome named here",
+    "npv": "of those who did not get this decision, how many do not have the outcome named here",
 }
 
 
