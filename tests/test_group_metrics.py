@@ -20,8 +20,12 @@ from causalfairness.errors import (
     RoleError,
     WeightError,
 )
-from causalfairness.inference import newcombe_interval, ratio_interval, wilson_interval
-from causalfairness.parity.metrics.calibration import quantiles
+from causalfairness.inference import (
+    newcombe_interval,
+    quantiles,
+    ratio_interval,
+    wilson_interval,
+)
 from forms import every_form
 from judging import fewest_and_most_hits
 

@@ -208,7 +208,10 @@ def test_weights_count_in_the_means_and_are_mentioned():
     inside = np.asarray(data["group"]) == "green"
     plain = np.average(np.asarray(data["y"])[inside], weights=weight[inside])
     assert found.world_means[1, 1, 1].value == pytest.approx(plain, abs=1e-9)
-    assert "mechanisms are fitted without them" in " ".join(found.diagnostics.notes)
+    assert "where mechanisms are fitted too" in " ".join(found.diagnostics.notes)
+    given = cf.StructuralCausalModel.fit(GRAPH, data, LINES)
+    found = ask(data, replace(GAUSSIAN.model, weights="w"), given)
+    assert "mechanisms were fitted without them" in " ".join(found.diagnostics.notes)
 
 
 def test_several_protected_columns_are_set_at_once():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from causalfairness.effects import LearnerLoss
 from causalfairness.errors import LearnerError
 from causalfairness.scm.learners import BOOSTING as SETTINGS
+from causalfairness.scm.learners import weight_argument
 
 Array = NDArray[np.float64]
 MOST_PRODUCTS = 400  # columns after squares and products; beyond, linear models stay plain
@@ -109,7 +110,7 @@ def check_learner(model: Any) -> None:
 def check_takes_weights(model: Any) -> None:
     """Can rows count differently for this model? None stands for the default."""
     if model is not None:
-        _weight_argument(model, np.empty(0))
+        weight_argument(model, np.empty(0))
 
 
 def fit(model: Any, features: Array, target: Array, weights: Array | None) -> Any:
@@ -121,7 +122,7 @@ def fit(model: Any, features: Array, target: Array, weights: Array | None) -> An
     copy = clone(model)
     if weights is None:
         return copy.fit(features, target)
-    return copy.fit(features, target, **_weight_argument(copy, weights))
+    return copy.fit(features, target, **weight_argument(copy, weights))
 
 
 def predict_mean(model: Any, features: Array) -> Array:
@@ -186,17 +187,3 @@ class _Constant(NamedTuple):
 
     def predict(self, features: Array) -> Array:
         return np.full(len(features), self.value)
-
-
-def _weight_argument(model: Any, weights: Array) -> dict[str, Array]:
-    from sklearn.pipeline import Pipeline
-    from sklearn.utils.validation import has_fit_parameter
-
-    last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
-    if not has_fit_parameter(last[1], "sample_weight"):
-        raise LearnerError(
-            f"{type(last[1]).__name__} takes no sample_weight, but rows count differently here: a "
-            "weights column is named, or standard errors come from refitting with random weights "
-            "(Regression, Weighting); choose a learner that takes them"
-        )
-    return {f"{last[0]}__sample_weight" if last[0] else "sample_weight": weights}

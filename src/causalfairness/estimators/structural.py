@@ -124,7 +124,9 @@ class Structural:
             basis = Basis(identity.fingerprint, "rows", identity.order)
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
         else:
-            refits = refits_of(scm, _all_values(reading, scm, people), people.question.moved)
+            kept = None if reading.weights is None else reading.weights[reading.kept]
+            values_of = _all_values(reading, scm, people)
+            refits = refits_of(scm, values_of, people.question.moved, kept)
             spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
             basis = resampled_basis(identity, self.replicates, seed)
         means = WorldMeans(values, spreads, basis, frozenset(stated))
@@ -134,7 +136,7 @@ class Structural:
             overlap=Overlap(),
             learners=tuple(map(_loss, (fit for fit in fits if fit.value is not None))),
             assumptions=stated,
-            notes=(*_doubts(fits), *_about_weights(model), *notes),
+            notes=(*_doubts(fits), *_about_weights(model, scm), *notes),
         )
         return Estimate(means, (means[1, 1, 1] - means[0, 0, 0]).named("total"), diagnostics)
 
@@ -159,7 +161,8 @@ class Structural:
             if node in graph.nodes or node not in self.scm.nodes
         }
         frame = reading.frame[np.flatnonzero(reading.kept)].to_native()
-        return StructuralCausalModel.fit(graph, frame, mechanisms, seed=seed)
+        table = Table(frame, weights=model.weights)
+        return StructuralCausalModel.fit(graph, table, mechanisms, seed=seed)
 
     def _refitted(
         self,
@@ -270,9 +273,9 @@ def _too_short(fits: Sequence[NodeFit]) -> Iterator[str]:
         )
 
 
-def _about_weights(model: StandardFairnessModel) -> Iterator[str]:
+def _about_weights(model: StandardFairnessModel, scm: StructuralCausalModel) -> Iterator[str]:
     if model.weights is not None:
-        yield "rows are averaged by their weights; mechanisms are fitted without them"
+        yield scm.said_of_weights()
 
 
 def _about_other_rows(values: Array, again: Array) -> Iterator[str]:

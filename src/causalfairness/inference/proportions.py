@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from causalfairness.inference.intervals import normal_reach
 
 Array = NDArray[np.float64]
+SUMMED = 1e-12  # relative size of what long sums lose to rounding
 ROUNDING = 1e-9  # by which sums of weights may exceed their total
 TINY = 1e-300
 DRAWS = 10_000  # tables with equal rates; the standard error of a chance is at most 0.005
@@ -205,6 +206,27 @@ def flag_chances(successes: ArrayLike, total: ArrayLike, threshold: float) -> tu
     flagged = shares < threshold * highest - ROUNDING
     chance = np.bincount(order, flagged.mean(axis=0)) / np.bincount(order)
     return chance[kind], float(flagged.any(axis=1).mean())
+
+
+def quantiles(values: Array, weights: Array | None, shares: ArrayLike) -> Array:
+    """Below which value lie these shares of the people? Between two values: their mean.
+
+    >>> quantiles(np.array([4.0, 1.0, 3.0, 2.0]), None, [0.5]).tolist()
+    [2.5]
+    >>> quantiles(np.array([1.0, 2.0]), np.array([3.0, 1.0]), [0.5]).tolist()
+    [1.0]
+    """
+    if weights is None:
+        ranked, below = np.sort(values), np.arange(1, len(values) + 1.0)
+    else:
+        order = np.argsort(values, kind="stable")
+        ranked, below = values[order], np.cumsum(weights[order])
+    wanted = np.asarray(shares, dtype=float) * below[-1]
+    slack = SUMMED * below[-1]
+    last = len(values) - 1
+    low = np.minimum(np.searchsorted(below, wanted - slack, side="left"), last)
+    high = np.minimum(np.searchsorted(below, wanted + slack, side="right"), last)
+    return np.asarray((ranked[low] + ranked[high]) / 2)
 
 
 def _counts(successes: ArrayLike, total: ArrayLike) -> tuple[Array, Array]:

@@ -51,7 +51,7 @@ class Additive:
                 f"{sample.target.name!r} has no causes to learn from; use Empirical()"
             )
         design = sample.causes.design()
-        return AdditiveEquation(fit_learner(self._model(), design, sample.values, sample.seed))
+        return AdditiveEquation(fit_learner(self._model(), design, sample.values, sample))
 
     def _model(self) -> Any:
         return boosted_regressor() if self.regressor is None else self.regressor

@@ -62,7 +62,7 @@ class NegativeBinomial:
         """Which rate and which dispersion fit best?"""
         rate = _fit_rate(sample, "NegativeBinomial()")
         mean = np.exp(rate.predict(sample.causes))
-        excess = float(np.sum((sample.values - mean) ** 2 - mean) / np.sum(mean**2))
+        excess = float(sample.mean((sample.values - mean) ** 2 - mean) / sample.mean(mean**2))
         return CountEquation(rate, excess if excess > SMALLEST_DISPERSION else 0.0)
 
     def __str__(self) -> str:
@@ -182,11 +182,10 @@ def _fit_rate(sample: Sample, mechanism: str) -> LinearEquation:
         raise MechanismError(f"{sample.target.name!r} is 0 in every row: there is no rate to learn")
     design = sample.causes.design()
     if not design.shape[1]:
-        return LinearEquation(float(np.log(sample.values.mean())), ())
-    center, scale = design.mean(axis=0), design.std(axis=0)
-    scale[scale == 0] = 1.0
+        return LinearEquation(float(np.log(sample.mean(sample.values))), ())
+    center, scale = sample.scales(design)
     model = PoissonRegressor(alpha=1e-9, solver="newton-cholesky", tol=1e-10, max_iter=200)
-    fitted = fit_learner(model, (design - center) / scale, sample.values, sample.seed)
+    fitted = fit_learner(model, (design - center) / scale, sample.values, sample)
     per_unit = fitted.coef_ / scale
     slopes = slopes_by_cause(sample.causes.domains, per_unit)
     return LinearEquation(float(fitted.intercept_ - center @ per_unit), slopes)

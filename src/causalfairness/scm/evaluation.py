@@ -53,10 +53,11 @@ class Equations(NamedTuple):
             tuple(values[parent] for parent in parents),
         )
 
-    def sample(self, node: str, values: Values, seed: int) -> Sample:
+    def sample(self, node: str, values: Values, seed: int, weights: Array | None = None) -> Sample:
         """From which rows is the mechanism of a node learned, given the values of all?"""
         column = values[node]
-        return Sample(self.domains[node], column, self.causes(node, values, len(column)), seed)
+        causes = self.causes(node, values, len(column))
+        return Sample(self.domains[node], column, causes, seed, weights=weights)
 
 
 @dataclass(frozen=True, eq=False)

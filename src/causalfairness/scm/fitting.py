@@ -1,6 +1,7 @@
 """How is a structural causal model fitted, and what is remembered of the rows it was fitted on?
 
-One mechanism per node, each on its own causes. Linear nodes are fitted together in one pass over
+One mechanism per node, each on its own causes, with the weights that rows have; which kind suits is
+chosen, and checked, among people who count once. Linear nodes are fitted together in one pass over
 the rows; all others one by one.
 """
 
@@ -34,8 +35,9 @@ def fit_model(
 ) -> tuple[Equations, Remembered, Template]:
     """Which equations fit this data, given the graph and what the user said about mechanisms?"""
     given = as_mechanisms(mechanisms, graph)
-    rows = frame_rows(data, graph.nodes)
+    rows = frame_rows(data, graph.nodes, unweighted=None)
     picked = spread_rows(len(rows), KEPT, seed)
+    weights = None if rows.weights is None else rows.weights.take(picked)
     domains, values, kept = {}, {}, {}
     for node in graph.nodes:
         domains[node], values[node] = read_domain(rows, node)
@@ -50,15 +52,15 @@ def fit_model(
             causes = graph.parent_map[node]
             sample = sample_of(unfitted, kept, node, seed) if causes else None
             choices[node] = choose(sample) if sample else Choice(Empirical(), "no causes")
-    equations = Equations(graph, domains, _fit_nodes(unfitted, values, choices, seed))
-    background = Remembered(equations, kept, choices, seed)
+    samples = {node: unfitted.sample(node, values, seed, rows.weights) for node in choices}
+    equations = Equations(graph, domains, _fit_nodes(samples, choices))
+    background = Remembered(equations, kept, choices, seed, weights)
     return equations, background, rows.template(graph.nodes)
 
 
 def _fit_nodes(
-    equations: Equations, values: Values, choices: Mapping[str, Choice], seed: int
+    samples: Mapping[str, Sample], choices: Mapping[str, Choice]
 ) -> dict[str, FittedMechanism]:
-    samples = {node: equations.sample(node, values, seed) for node in choices}
     linear = [node for node, choice in choices.items() if isinstance(choice.mechanism, Linear)]
     together = fit_together([samples[node] for node in linear]) if linear else []
     fitted: dict[str, FittedMechanism] = dict(zip(linear, together, strict=True))
@@ -115,12 +117,18 @@ class Remembered:
     rows: Values
     choices: Mapping[str, Choice]
     seed: int
+    weights: Array | None = None  # of the remembered rows; None: all count alike
 
     @cached_property
     def noise(self) -> dict[str, Array]:
-        """The noises of the remembered rows."""
+        """The noises of the remembered rows; where these count differently, as often as they do."""
         nodes = self.equations.graph.nodes
-        return abduct(self.equations, self.rows, Streams(nodes, self.seed), nodes)
+        found = abduct(self.equations, self.rows, Streams(nodes, self.seed), nodes)
+        if self.weights is None:
+            return found
+        until = np.cumsum(self.weights)
+        often = np.searchsorted(until, (np.arange(KEPT) + 0.5) * until[-1] / KEPT)
+        return {node: noise[often] for node, noise in found.items()}
 
     @cached_property
     def fits(self) -> tuple[NodeFit, ...]:

@@ -71,7 +71,7 @@ class StructuralEquation:
         """Does the inverse undo the function on the data?"""
         equation = GivenEquation(self.function, self.inverse, sample.target, 0.0)
         noise = equation.abduct(sample.values, sample.causes, np.random.default_rng(sample.seed))
-        mean = float(np.mean(noise)) if len(noise) else 0.0
+        mean = float(sample.mean(noise)) if len(noise) else 0.0
         return GivenEquation(self.function, self.inverse, sample.target, mean)
 
     def __str__(self) -> str:

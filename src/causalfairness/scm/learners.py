@@ -6,13 +6,17 @@ libraries run on one thread, so that sums are formed in one order.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import LearnerError
 from causalfairness.inference import run_all
+
+if TYPE_CHECKING:
+    from causalfairness.scm.mechanism import Sample
 
 Array = NDArray[np.float64]
 BOOSTING = {
@@ -37,10 +41,11 @@ def boosted_classifier() -> Any:
     return HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, **BOOSTING)
 
 
-def fit_learner(model: Any, features: Array, target: NDArray[Any], seed: int) -> Any:
+def fit_learner(model: Any, features: Array, target: NDArray[Any], sample: Sample) -> Any:
     """What is this model, fitted? A copy; the model itself stays as it is."""
-    task = _Task(seeded(model, seed), features, target)
-    return run_all(_fit, [task], workers=1, what="fitting a mechanism")[0]
+    counting = {} if sample.weights is None else weight_argument(model, sample.weights)
+    fit = partial(seeded(model, sample.seed).fit, features, target, **counting)
+    return run_all(lambda each: each(), [fit], workers=1, what="fitting a mechanism")[0]
 
 
 def seeded(model: Any, seed: int) -> Any:
@@ -82,11 +87,21 @@ def name_of(model: Any) -> str:
     return "boosting" if name.startswith("HistGradientBoosting") else name
 
 
-class _Task(NamedTuple):
-    model: Any
-    features: Array
-    target: NDArray[Any]
+def weight_argument(model: Any, weights: Array) -> dict[str, Array]:
+    """How is a model told that rows count differently? Refused by name where it cannot be.
 
+    >>> from sklearn.linear_model import Ridge
+    >>> list(weight_argument(Ridge(), np.ones(1)))
+    ['sample_weight']
+    """
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
 
-def _fit(task: _Task) -> Any:
-    return task.model.fit(task.features, task.target)
+    last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+    if not has_fit_parameter(last[1], "sample_weight"):
+        raise LearnerError(
+            f"{type(last[1]).__name__} takes no sample_weight, but rows count differently here: a "
+            "weights column is named, or standard errors come from refitting with random weights "
+            "(Regression, Weighting); choose a learner that takes them"
+        )
+    return {f"{last[0]}__sample_weight" if last[0] else "sample_weight": weights}

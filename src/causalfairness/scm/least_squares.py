@@ -1,11 +1,11 @@
 """Which straight lines fit best? Several regressions on shared columns, in one pass over the rows.
 
 For each regression of y on columns x the coefficients solve S_xx b = S_xy, with S the sums of
-products of deviations from the mean. All sums are formed together, block by block: the rows are
-read once, whatever the number of regressions, and memory does not grow with them. Each column is
-shifted to where its first rows lie, and S_xx is scaled to a correlation matrix before it is
-solved; where columns are so alike that digits would be lost, the solution is refined with residuals
-of a second pass.
+products of deviations from the mean, in which rows count by their weights. All sums are formed
+together, block by block: the rows are read once, whatever the number of regressions, and memory
+does not grow with them. Each column is shifted to where its first rows lie, and S_xx is scaled to a
+correlation matrix before it is solved; where columns are so alike that digits would be lost, the
+solution is refined with residuals of a second pass.
 """
 
 from __future__ import annotations
@@ -52,15 +52,17 @@ class Line(NamedTuple):
     alike: int | None = None
 
 
-def regress(designs: Sequence[Design], regressions: Sequence[Regression]) -> list[Line]:
-    """Which line fits each of these regressions best?
+def regress(
+    designs: Sequence[Design], regressions: Sequence[Regression], weights: Array | None = None
+) -> list[Line]:
+    """Which line fits each of these regressions best? `weights` say how much rows count.
 
     >>> x, y = np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])
     >>> (line,) = regress([Design(x), Design(y)], [Regression(1, (0,))])
     >>> round(line.intercept, 12), line.slopes.round(12).tolist()
     (1.0, [2.0])
     """
-    columns = _Columns(tuple(designs))
+    columns = _Columns(tuple(designs), None if weights is None else weights / weights.mean())
     moments = _moments(columns, regressions, columns.first_shifts())
     if moments.is_far(columns.rows):
         moments = _moments(columns, regressions, moments.means)
@@ -70,6 +72,7 @@ def regress(designs: Sequence[Design], regressions: Sequence[Regression]) -> lis
 @dataclass(frozen=True, eq=False)
 class _Columns:
     designs: tuple[Design, ...]
+    weights: Array | None
 
     @property
     def rows(self) -> int:
@@ -81,12 +84,14 @@ class _Columns:
         means = first.mean(axis=1)
         return np.where(2 * np.abs(means) > np.ptp(first, axis=1), means, 0.0)
 
-    def blocks(self, shift: Array) -> Iterator[list[Array]]:
-        """The columns, block by block, shifted. Buffers are used again."""
+    def blocks(self, shift: Array) -> Iterator[tuple[list[Array], Array]]:
+        """The columns, block by block, shifted, and what rows count. Buffers are used again."""
+        ones = np.ones(BLOCK)
         buffer = np.empty((len(self.designs), BLOCK))
         for start in range(0, self.rows, BLOCK):
             rows = min(BLOCK, self.rows - start)
-            yield [
+            counted = ones[:rows] if self.weights is None else self.weights[start : start + rows]
+            columns = [
                 design.values[start : start + rows]
                 if design.level is None and not shift[at]
                 else np.subtract(
@@ -94,6 +99,7 @@ class _Columns:
                 )
                 for at, design in enumerate(self.designs)
             ]
+            yield columns, counted
 
 
 class _Moments(NamedTuple):
@@ -121,14 +127,14 @@ def _moments(columns: _Columns, regressions: Sequence[Regression], shift: Array)
             for other in (regression.target, *regression.on)
         }
     )
-    totals, sums, ones = [0.0] * len(pairs), [0.0] * size, np.ones(BLOCK)
+    totals, sums = [0.0] * len(pairs), [0.0] * size
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
-        for block in columns.blocks(shift):
-            known = ones[: len(block[0])]
+        for block, counted in columns.blocks(shift):
+            weighed = block if columns.weights is None else [each * counted for each in block]
             for at, column in enumerate(block):
-                sums[at] += column.dot(known)
+                sums[at] += column.dot(counted)
             for at, (one, other) in enumerate(pairs):
-                totals[at] += block[one].dot(block[other])
+                totals[at] += block[one].dot(weighed[other])
     products = np.zeros((size, size))
     for (one, other), total in zip(pairs, totals, strict=True):
         products[one, other] = products[other, one] = total
@@ -172,7 +178,8 @@ def _gradient(
 ) -> Array:
     """What the residuals still have in common with the regressors."""
     found = np.zeros(len(on))
-    for block in columns.blocks(means):
+    for block, counted in columns.blocks(means):
         regressors = np.stack([block[at] for at in on])
-        found += regressors @ (block[target] - slopes @ regressors)
+        residuals = block[target] - slopes @ regressors
+        found += regressors @ (residuals if columns.weights is None else residuals * counted)
     return found

@@ -102,7 +102,8 @@ def fit_together(samples: Sequence[Sample]) -> list[LinearEquation]:
             for term in terms_of(sample.causes.domains)
         )
         regressions.append(Regression(place(sample.values, None), on))
-    lines = regress(tuple(designs.values()), regressions)
+    weights = samples[0].weights if samples else None
+    lines = regress(tuple(designs.values()), regressions, weights)
     return [_equation(sample, line) for sample, line in zip(samples, lines, strict=True)]
 
 

@@ -27,7 +27,7 @@ FEWEST = 10  # rows below which nothing is learned
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """From which rows is a mechanism learned?
+    """From which rows is a mechanism learned, and how much does each count? None: all alike.
 
     A `partial` sample has some of the rows, to check a mechanism on the others: what the whole
     sample shows need not all show in it.
@@ -42,6 +42,7 @@ class Sample:
     causes: Causes
     seed: int
     partial: bool = False
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -49,7 +50,18 @@ class Sample:
     def take(self, rows: NDArray[Any]) -> Sample:
         """Which sample has only these rows?"""
         values, causes = self.values[rows], self.causes.take(rows)
-        return Sample(self.target, values, causes, self.seed, partial=True)
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.target, values, causes, self.seed, partial=True, weights=weights)
+
+    def mean(self, values: Array) -> Any:
+        """What is the mean over rows, as much as each of them counts?"""
+        return np.average(values, axis=0, weights=self.weights)
+
+    def scales(self, design: Array) -> tuple[Array, Array]:
+        """Where does each column lie, and how far does it spread? 1 where it does not."""
+        center = self.mean(design)
+        scale = np.sqrt(self.mean((design - center) ** 2))
+        return center, np.where(scale == 0, 1.0, scale)
 
     def check_size(self) -> None:
         """Are there enough rows to learn from?"""

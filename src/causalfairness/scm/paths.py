@@ -31,9 +31,10 @@ from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, pr
 from causalfairness.scm.intervention import check_count, read_intervention
 from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
 from causalfairness.scm.routes import Routes, routes_of, written
-from causalfairness.tables import Of, Rows, open_table
+from causalfairness.tables import Of, RowAccount, Rows, ask, open_table
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import NEITHER, canonical, group_label, members, shown
+from causalfairness.tables.missing import said_of_dropped
 from causalfairness.tables.target import Target, target_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class PathQuestion:
     model: StandardFairnessModel
     rows: Rows
     worlds: Worlds
+    account: RowAccount | None = None
 
     def effect(
         self, *, among: Any = None, replicates: int | None = None, workers: int = 1
@@ -87,7 +89,7 @@ class PathQuestion:
             "same person; no data, not even an experiment, can check what follows from that"
             for node in routes.splitting
         )
-        return (*self.scm.assumptions, *split)
+        return (*self.scm.assumptions, *split, *said_of_dropped(self.account))
 
 
 def ask_along(
@@ -100,18 +102,24 @@ def ask_along(
     paths: Any = None,
     draws: int = 1,
     seed: int = 0,
+    whole: bool = False,
 ) -> PathQuestion:
-    """What is asked, of which rows? Everything that can be refused is refused here."""
+    """What is asked, of which rows? Everything that can be refused is refused here.
+
+    `whole` is for answers row by row, where no row can be left out.
+    """
     check_count(draws, "draws")
     target = _target(model, of)
     graph, domains = scm.graph, scm.equations.domains
     routes = routes_of(graph, model.protected_columns, target.column, edges=edges, paths=paths)
     told = _told(model, scm.equations)
     needed = (*routes.moved, *graph.parents(routes.moved), target.column, *told)
-    frame = frame_rows(data, list(dict.fromkeys((*needed, *model.role_columns))))
+    table, model = ask(data, model)
+    frame = frame_rows(table, list(dict.fromkeys((*needed, *model.role_columns))), aligned=whole)
     rows = open_table(frame.frame.to_native()).rows(model, of)
     values = encoded(frame, domains, needed)
-    return PathQuestion(scm, model, rows, Worlds(routes, values, told, target, draws, seed))
+    worlds = Worlds(routes, values, told, target, draws, seed)
+    return PathQuestion(scm, model, rows, worlds, frame.account)
 
 
 def effects_along(
@@ -153,7 +161,7 @@ def effects_along(
         moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
         known = {node: column for q in questions for node, column in q.worlds.values.items()}
         spreads = replicate(
-            refits_of(first.scm, known, tuple(moved)),
+            refits_of(first.scm, known, tuple(moved), first.rows.weights),
             _Means(tuple(asked.worlds for asked in questions), weights).answer,
             {"table" if among is None else f"group {whom!r}": weights > 0},
             replicates=replicates,

@@ -35,13 +35,13 @@ class Probabilities(Protocol):
 def fit_probabilities(model: Any, sample: Sample) -> Probabilities:
     """How likely is each category? `model` is a classifier, or None for a logistic regression."""
     places, size = sample.target.positions(sample.values), sample.target.size
-    counts = np.bincount(places, minlength=size)
+    counts = np.bincount(places, sample.weights, minlength=size)
     if not sample.causes.names or np.count_nonzero(counts) == 1:
         return Frequencies(tuple((counts / counts.sum()).tolist()))
     design = sample.causes.design()
     if model is None:
-        return _fit_logistic(design, places, size, sample.seed)
-    fitted = fit_learner(model, design, places, sample.seed)
+        return _fit_logistic(design, places, size, sample)
+    fitted = fit_learner(model, design, places, sample)
     return Learned(fitted, size)
 
 
@@ -120,13 +120,12 @@ class Told:
         return found
 
 
-def _fit_logistic(design: Array, places: NDArray[np.intp], size: int, seed: int) -> Logistic:
+def _fit_logistic(design: Array, places: NDArray[np.intp], size: int, sample: Sample) -> Logistic:
     from sklearn.linear_model import LogisticRegression
 
-    center, scale = design.mean(axis=0), design.std(axis=0)
-    scale[scale == 0] = 1.0
+    center, scale = sample.scales(design)
     model = LogisticRegression(C=1 / PENALTY, tol=1e-6, max_iter=10_000)
-    fitted = fit_learner(model, (design - center) / scale, places, seed)
+    fitted = fit_learner(model, (design - center) / scale, places, sample)
     slopes, starts = fitted.coef_ / scale, fitted.intercept_
     if len(fitted.classes_) == 2:  # one row for two categories
         slopes, starts = np.vstack([0 * slopes, slopes]), np.array([0.0, starts[0]])

@@ -43,17 +43,22 @@ class Refits:
     mechanisms: Mapping[str, Mechanism]
     values: Values
     seed: int
+    weights: Array | None = None
 
     def on(self, rows: NDArray[np.intp]) -> Equations:
         """What are the equations, learned from these rows?"""
         again = {
-            node: mechanism.fit(self.equations.sample(node, self.values, self.seed).take(rows))
+            node: mechanism.fit(
+                self.equations.sample(node, self.values, self.seed, self.weights).take(rows)
+            )
             for node, mechanism in self.mechanisms.items()
         }
         return self.equations._replace(fitted={**self.equations.fitted, **again})
 
 
-def refits_of(scm: StructuralCausalModel, values: Values, nodes: Sequence[str]) -> Refits:
+def refits_of(
+    scm: StructuralCausalModel, values: Values, nodes: Sequence[str], weights: Array | None
+) -> Refits:
     """How are these nodes of a model learned again? `values` holds them and their causes."""
     if not isinstance(scm.background, Remembered):
         raise MechanismError(
@@ -62,7 +67,7 @@ def refits_of(scm: StructuralCausalModel, values: Values, nodes: Sequence[str]) 
         )
     choices = scm.background.choices
     learned = {node: choices[node].mechanism for node in nodes if choices[node].mechanism.learns}
-    return Refits(scm.equations, learned, values, scm.background.seed)
+    return Refits(scm.equations, learned, values, scm.background.seed, weights)
 
 
 def check_replicates(replicates: int | None) -> None:

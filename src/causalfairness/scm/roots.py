@@ -36,7 +36,7 @@ class Empirical:
                 f"Empirical() is for nodes without causes, but {sample.target.name!r} has "
                 f"{', '.join(map(repr, sample.causes.names))}; choose another mechanism"
             )
-        return Observed(float(np.mean(sample.values)) if len(sample) else 0.0)
+        return Observed(float(sample.mean(sample.values)) if len(sample) else 0.0)
 
     def __str__(self) -> str:
         return "as observed"

@@ -110,6 +110,18 @@ class StructuralCausalModel:
         """
         return assumptions_of(self.equations)
 
+    def said_of_weights(self) -> str:
+        """Where do weights count, in answers about rows that have them?
+
+        >>> import pyarrow as pa
+        >>> data = pa.table({"rank": [1, 2, 3, 4] * 5, "pay": [1.0, 2.5, 3.0, 4.5] * 5})
+        >>> StructuralCausalModel.fit(CausalGraph.parse("rank -> pay"), data).said_of_weights()
+        'rows count by their weights; the mechanisms were fitted without them'
+        """
+        if getattr(self.background, "weights", None) is not None:
+            return "rows count by their weights, where mechanisms are fitted too"
+        return "rows count by their weights; the mechanisms were fitted without them"
+
     def summary(self) -> str:
         """Which mechanism does each node have, how well does it fit, and what is assumed?"""
         return summary_of(self.fits, self.assumptions)
@@ -275,7 +287,7 @@ class StructuralCausalModel:
     ) -> Array:
         """How much of such a change reaches the outcome of each row? See `path_effect`."""
         asked = ask_along(
-            self, data, model, of=of, edges=edges, paths=paths, draws=draws, seed=seed
+            self, data, model, of=of, edges=edges, paths=paths, draws=draws, seed=seed, whole=True
         )
         return asked.by_row()
 
@@ -318,7 +330,7 @@ class StructuralCausalModel:
         """What the reached nodes hold, and the causes of those that are not set."""
         moved = [node for node in reached if node not in fixed]
         wanted = dict.fromkeys((*reached, *self.graph.parents(moved)))
-        rows = frame_rows(data, list(wanted))
+        rows = frame_rows(data, list(wanted), unweighted=None, aligned=True)
         domains = self.equations.domains
         return rows, {node: domains[node].encode(rows.read(node)) for node in wanted}
 

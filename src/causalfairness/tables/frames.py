@@ -3,6 +3,9 @@
 Where some columns of a frame get new values, the result is a frame of the same library: other
 columns, their order, the index of pandas, types and categories stay as they are. Two things can
 change: integers whose new values are not whole become floats, and so do decimals.
+
+What a `Table` says of its data is heeded here, for all that needs rows as they are: who asks says
+what cannot be done (rows that weigh, rows that are left out), and that is refused by name.
 """
 
 from __future__ import annotations
@@ -18,9 +21,12 @@ import pyarrow as pa
 from narwhals.dependencies import get_pandas
 from numpy.typing import NDArray
 
-from causalfairness.errors import ColumnTypeError
+from causalfairness.errors import ColumnTypeError, MissingValuesError, WeightError
 from causalfairness.tables.columns import Column, column_of
-from causalfairness.tables.source import check_columns, collect, open_frame, reading
+from causalfairness.tables.missing import Missing, RowAccount, check_policy
+from causalfairness.tables.rows import read_weights
+from causalfairness.tables.source import check_columns, collect, only_rows, open_frame, reading
+from causalfairness.tables.table import Table
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -56,6 +62,9 @@ class FrameRows:
 
     native: Any  # a frame of pandas, polars or pyarrow; one of narwhals is unwrapped
     categorical: tuple[str, ...] = ()  # columns whose numbers are codes
+    weights: Array | None = None  # how much each row counts; None where all count alike
+    kept: Codes | None = None  # where these rows stand in what was brought; None: all are there
+    account: RowAccount | None = None  # of rows that are not there
     _columns: dict[str, Any] = field(default_factory=dict)  # as they came, fetched once
     _labels: dict[str, Column] = field(default_factory=dict)  # columns of words, read once
 
@@ -186,14 +195,36 @@ class Template:
         return nw.new_series(name, plain, backend=self.library)
 
 
-def frame_rows(data: Any, names: Sequence[str]) -> FrameRows:
+def frame_rows(
+    data: Any,
+    names: Sequence[str],
+    *,
+    unweighted: str | None = "this question",
+    aligned: bool = False,
+    as_is: bool = False,
+) -> FrameRows:
     """Which rows does this data have? `names` must be among its columns.
 
-    Lazy polars frames come as polars, files and database relations as pyarrow.
+    Lazy polars frames come as polars, files and database relations as pyarrow. Of a `Table` those
+    rows come that are complete in `names` and count for something. Weights are refused for what
+    `unweighted` names, None heeds them; `aligned` says that rows go together one for one, so that
+    none is left out (nor weighed), and `as_is` that a missing value may stand for itself.
 
     >>> len(frame_rows(pa.table({"age": [31, 45]}), ["age"]))
     2
     """
+    rows = _collected(data, names)
+    if not isinstance(data, Table):
+        return rows
+    if unweighted is not None:
+        refuse_weights(data.weights, unweighted)
+    if as_is and data.missing == "category":
+        return rows
+    weights = None if aligned else data.weights
+    return _heeding(rows, [*names, *([weights] if weights else [])], data.missing, weights, aligned)
+
+
+def _collected(data: Any, names: Sequence[str]) -> FrameRows:
     with reading():
         if _is_pandas(data) and data.columns.is_unique and set(names) <= set(data.columns):
             return FrameRows(data)
@@ -201,6 +232,43 @@ def frame_rows(data: Any, names: Sequence[str]) -> FrameRows:
         if isinstance(frame, nw.LazyFrame) or not set(names) <= set(frame.columns):
             check_columns(frame, names)
         return FrameRows(collect(frame), tuple(getattr(data, "categorical", ())))
+
+
+def refuse_weights(weights: str | None, what: str) -> None:
+    """Are there weights that something cannot have?
+
+    >>> refuse_weights(None, "situation tests")
+    """
+    if weights is not None:
+        raise WeightError(
+            f"rows count by {weights!r}, which {what} cannot take into account: every row counts "
+            "once; leave weights out of the table and of the roles, or ask another question"
+        )
+
+
+def _heeding(
+    rows: FrameRows, names: Sequence[str], missing: Missing, weighing: str | None, aligned: bool
+) -> FrameRows:
+    """The rows that a table lets in: complete by its policy, and of some weight."""
+    absent = {name: rows.read(name).is_missing for name in names}
+    counts = {name: int(mask.sum()) for name, mask in absent.items() if mask.any()}
+    if counts and aligned:
+        raise MissingValuesError(
+            f"missing values in {', '.join(map(repr, counts))}, and rows go together one for one "
+            "here: none can be left out; complete the data, or leave these rows out first"
+        )
+    check_policy(counts, missing, measured=names)
+    weights = np.ones(len(rows)) if weighing is None else read_weights(rows.read(weighing))
+    lost = np.any([*absent.values(), np.zeros(len(rows), dtype=bool)], axis=0)
+    kept = np.flatnonzero(~lost & (weights > 0))
+    if len(rows) and not len(kept):
+        raise WeightError(f"no row has {', '.join(map(repr, names))} and counts for something")
+    idle, gone = int(np.sum(~lost & (weights == 0))), {", ".join(counts): int(lost.sum())}
+    aside = {"weight 0": idle} if idle else {}
+    account = RowAccount(len(rows), len(kept), 0, gone if counts else {}, counts, aside)
+    native = rows.native if len(kept) == len(rows) else only_rows(rows.native, kept)
+    own = None if weighing is None else weights[kept] / weights[kept].mean()
+    return FrameRows(native, rows.categorical, own, kept, account)
 
 
 def column_from(name: str, values: Any) -> Column:

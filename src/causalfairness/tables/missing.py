@@ -43,6 +43,17 @@ class RowAccount:
         return text
 
 
+def said_of_dropped(account: RowAccount | None) -> tuple[str, ...]:
+    """What must be said of rows that were left out for missing values? Nothing where none was.
+
+    >>> said_of_dropped(RowAccount(read=10, used=9, dropped={"age": 1}))[0][:60]
+    '10 rows read, 9 used, 1 dropped for missing values (age: 1),'
+    """
+    if account is None or not account.dropped:
+        return ()
+    return (f"{account}, as if chance had chosen them among people like them",)
+
+
 def check_missing(policy: Missing) -> None:
     """Is this something that can happen to missing values?
 
@@ -74,5 +85,6 @@ def check_policy(missing: Mapping[str, int], policy: Missing, *, measured: Colle
             if column in found:
                 raise MissingValuesError(
                     f"column {column!r} has {found[column]:,} missing values, and a measurement "
-                    "cannot be a category; choose missing='drop' or complete the data"
+                    "cannot be a category, nor what a model of whole rows needs; choose "
+                    "missing='drop' or complete the data"
                 )

@@ -12,19 +12,17 @@ their bin. It is never below 0 and so too large on average, the more so the smal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.inference import Bounds, effective_size, wilson_interval
+from causalfairness.inference import Bounds, effective_size, quantiles, wilson_interval
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.int64]
 SUMS = 5  # rows, w, w2, w score, w outcome
-ROUNDING = 1e-12  # relative size of what long sums lose to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,27 +104,6 @@ def calibrate(
     sums = [np.bincount(code, part, minlength=cells).astype(float) for part in parts]
     edges = np.array([score.min(), *inner, score.max()])
     return Calibration(edges, np.stack(sums, axis=-1).reshape(groups, len(inner) + 1, SUMS))
-
-
-def quantiles(values: Array, weights: Array | None, shares: Sequence[float] | Array) -> Array:
-    """Below which value lie these shares of the people? Between two values: their mean.
-
-    >>> quantiles(np.array([4.0, 1.0, 3.0, 2.0]), None, [0.5]).tolist()
-    [2.5]
-    >>> quantiles(np.array([1.0, 2.0]), np.array([3.0, 1.0]), [0.5]).tolist()
-    [1.0]
-    """
-    if weights is None:
-        ranked, below = np.sort(values), np.arange(1, len(values) + 1.0)
-    else:
-        order = np.argsort(values, kind="stable")
-        ranked, below = values[order], np.cumsum(weights[order])
-    wanted = np.asarray(shares) * below[-1]
-    slack = ROUNDING * below[-1]
-    last = len(values) - 1
-    low = np.minimum(np.searchsorted(below, wanted - slack, side="left"), last)
-    high = np.minimum(np.searchsorted(below, wanted + slack, side="right"), last)
-    return np.asarray((ranked[low] + ranked[high]) / 2)
 
 
 def _ratio(above: Array, below: Array) -> Array:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import RoleError
 from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
-from causalfairness.parity.metrics.calibration import quantiles
+from causalfairness.inference import quantiles
 from causalfairness.parity.metrics.rows import People
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.errors import ConstantPredictionError
-from causalfairness.parity.metrics.calibration import quantiles
+from causalfairness.inference import quantiles
 from causalfairness.tables.coarsening import check_bins
 
 Array = NDArray[np.float64]

@@ -35,8 +35,8 @@ from causalfairness.parity.predictive.rows import Scored, read_scored
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
-from causalfairness.tables import Missing, Table, ask, only_rows
-from causalfairness.tables.frames import frame_rows
+from causalfairness.tables import Missing, Table, ask, only_rows, open_table
+from causalfairness.tables.source import collect
 
 Array = NDArray[np.float64]
 FEW = 10  # rows of a group in a bin
@@ -104,7 +104,7 @@ def decompose_predictive_parity(
     given = counterfactual if isinstance(counterfactual, str) else None
     native = None
     if counterfactual is not None and given is None:
-        native = frame_rows(data, []).native  # read once, so that rows stay in their order
+        native = collect(open_table(data).frame).to_native()  # once, so that rows stay in order
         data = replace(data, data=native) if isinstance(data, Table) else native
     table, model = ask(data, model, missing=missing)
     people = read_scored(table, model, given)
@@ -213,8 +213,6 @@ class _Found:
             yield UNITS
         if self.people.weights is not None:
             yield f"rows count by {model.weights}"
-            if self.refit:
-                yield "weights count in all means, but not where mechanisms are fitted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +249,9 @@ class _Redrawn:
             needed[f"cell {cell}"] = inside
         values = self.scm.encode(only_rows(self.native, kept))
         nodes = self.scm.graph.descendants(self.people.model.protected_columns)
+        weights = self.people.pair.rows.weights
         return replicate(
-            refits_of(self.scm, values, nodes),
+            refits_of(self.scm, values, nodes, None if weights is None else weights[kept]),
             _Answer(self, place),
             needed,
             replicates=replicates,
