@@ -95,6 +95,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, data: Any, y: Any = None) -> Self:
         """How does each column follow from its causes, group by group?
 
+        Of a `Table` rows with missing values may be dropped; rows that are moved cannot be.
         `y` is the outcome where it is not a column of the data; it only orders categories.
         """
         plan = self._plan()
@@ -318,6 +319,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             absent=tuple(column for column in plan.moved if column not in present),
             outside=tuple(name for name in present if name not in self._graph.nodes),
             fits=self._fits(read, group),
+            account=read.rows.account,
         )
 
     def _fits(self, read: Read, group: Codes) -> tuple[RankFit, ...]:

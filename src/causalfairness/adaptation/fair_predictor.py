@@ -8,6 +8,7 @@ use is what the adapter keeps: see `causalfairness.adaptation.plan`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from causalfairness.adaptation.fair_adapter import FairAdapter
 from causalfairness.errors import ColumnNotFoundError, LearnerError, RoleError, SourceError
-from causalfairness.tables import add_column, only_columns
+from causalfairness.tables import RowAccount, Table, add_column, only_columns
 from causalfairness.tables.frames import FrameRows, frame_rows
+from causalfairness.tables.source import open_frame
 
 
 def _estimator_has(name: str) -> Any:
@@ -74,8 +76,9 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         """
         adapter = self._adapter()
         outcome = adapter.outcome_column
-        whole = _joined(data, y, outcome)
+        whole, account = _joined(data, y, adapter)
         self.adapter_ = adapter.fit(whole)
+        self.adapter_.report_ = replace(self.adapter_.report_, account=account)
         adapted = self.adapter_.transform(whole)
         self.features_ = self._features(adapted, adapter)
         target = FrameRows(adapted).frame[outcome].to_numpy()
@@ -110,11 +113,9 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         regressor, as the model has it.
         """
         if y is None:
-            y = (
-                frame_rows(data, [self.adapter_.outcome_column])
-                .frame[self.adapter_.outcome_column]
-                .to_numpy()
-            )
+            outcome = self.adapter_.outcome_column
+            rows = frame_rows(data, [outcome], unweighted="adaptation", aligned=True)
+            y = rows.frame[outcome].to_numpy()
         return float(self._fitted().score(self.adapted_features(data), y))
 
     def adapted_features(self, data: Any) -> Any:
@@ -165,15 +166,22 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         return tuple(self.features)
 
 
-def _joined(data: Any, y: Any, outcome: str) -> Any:
-    """The rows with their outcome."""
-    present = frame_rows(data, []).frame.columns
-    if y is None:
-        return frame_rows(data, [outcome]).native
-    if outcome in present:
+def _joined(data: Any, y: Any, adapter: FairAdapter) -> tuple[Any, RowAccount | None]:
+    """The rows with their outcome; of a table those that it lets in, read as it says."""
+    outcome = adapter.outcome_column
+    present = open_frame(data).collect_schema().names()
+    if y is not None and outcome in present:
         raise SourceError(f"the outcome {outcome!r} is a column of the data and given as y; choose")
-    named = getattr(y, "name", outcome)
-    if named not in (None, outcome):
-        raise SourceError(f"y is called {named!r}, but the outcome of the graph is {outcome!r}")
-    whole, _ = add_column(data, y, name=outcome)
-    return whole
+    if y is not None:
+        named = getattr(y, "name", outcome)
+        if named not in (None, outcome):
+            raise SourceError(f"y is called {named!r}, but the outcome of the graph is {outcome!r}")
+        data = _like(data, add_column(data, y, name=outcome)[0])
+    nodes = [name for name in present if name in adapter.graph.nodes]
+    rows = frame_rows(data, [*nodes, outcome], unweighted="adaptation")
+    return _like(data, rows.native), rows.account
+
+
+def _like(data: Any, native: Any) -> Any:
+    """A table of these rows, if there was one."""
+    return replace(data, data=native) if isinstance(data, Table) else native

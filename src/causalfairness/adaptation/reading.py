@@ -17,6 +17,7 @@ from causalfairness.errors import MissingValuesError, RoleError
 from causalfairness.scm.domain import Domain, read_domain
 from causalfairness.tables import Column
 from causalfairness.tables.frames import FrameRows, frame_rows
+from causalfairness.tables.source import open_frame
 
 Values = Mapping[str, Array]
 
@@ -31,7 +32,7 @@ class Read(NamedTuple):
 
 def read_new(data: Any, plan: Plan) -> Read:
     """What do rows hold that an adapter is to be fitted on?"""
-    rows = _rows(data, plan)
+    rows = _rows(data, plan, aligned=False)
     read = {name: read_domain(rows, name) for name in _there(rows, plan)}
     domains = {name: domain for name, (domain, _) in read.items()}
     return Read(rows, domains, {name: values for name, (_, values) in read.items()})
@@ -39,7 +40,7 @@ def read_new(data: Any, plan: Plan) -> Read:
 
 def read_again(data: Any, plan: Plan, domains: Mapping[str, Domain]) -> Read:
     """What do rows hold that a fitted adapter is to move? Unknown labels are refused."""
-    rows = _rows(data, plan)
+    rows = _rows(data, plan, aligned=True)
     values = {
         name: domains[name].encode(rows.read(name))
         for name in _there(rows, plan)
@@ -59,7 +60,9 @@ def outcome_numbers(rows: FrameRows, outcome: str, y: Any) -> Array:
     """Which number is the outcome of each row? Of two words the later one counts as 1."""
     from causalfairness.tables.frames import column_from
 
-    column = column_from(outcome, y) if y is not None else rows.read(outcome)
+    column = rows.read(outcome) if y is None else column_from(outcome, y)
+    if y is not None and rows.kept is not None:
+        column = column.take(rows.kept)
     _refuse_missing(column)
     if column.values is not None:
         return column.values
@@ -72,18 +75,17 @@ def outcome_numbers(rows: FrameRows, outcome: str, y: Any) -> Array:
     return column.codes.astype(np.float64)
 
 
-def _rows(data: Any, plan: Plan) -> FrameRows:
+def _rows(data: Any, plan: Plan, *, aligned: bool) -> FrameRows:
     """The frame; everything that a column needs which is there must be there too."""
-    rows = frame_rows(data, plan.protected)
-    present = set(rows.frame.columns)
+    present = {*open_frame(data).collect_schema().names()}
     needed = [
         name
         for move in plan.moves
         if move.column in present
         for name in (move.column, *move.causes)
     ]
-    if not set(needed) <= present:
-        frame_rows(data, needed)  # says which one is missing, and what may have been meant
+    columns = [*plan.protected, *needed]
+    rows = frame_rows(data, columns, unweighted="adaptation", aligned=aligned)
     for name in dict.fromkeys(needed):
         _refuse_missing(rows.read(name))
     return rows

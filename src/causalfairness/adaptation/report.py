@@ -13,6 +13,7 @@ from causalfairness.adaptation.learner import Array
 from causalfairness.adaptation.mechanisms import MOVING, Codes, Mechanism, Values
 from causalfairness.adaptation.plan import Move, Plan
 from causalfairness.effects.table import as_text
+from causalfairness.tables.missing import RowAccount, said_of_dropped
 
 CHECKED = 20_000  # rows of a group that are looked at
 GRAPH = (
@@ -77,6 +78,7 @@ class AdaptationReport:
     absent: tuple[str, ...]
     outside: tuple[str, ...]
     fits: tuple[RankFit, ...]
+    account: RowAccount | None = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ class AdaptationReport:
                 f"{', '.join(self.outside)}: not in the graph, left as they are; they may carry "
                 "the group's influence"
             )
-        return tuple(found)
+        return (*found, *said_of_dropped(self.account))
 
     def to_records(self) -> list[dict[str, Any]]:
         """How uniform are the ranks, as plain data? One record per column and group."""

@@ -126,10 +126,12 @@ class Study:
         """Which mechanisms made mediators, and the target column if there is one? Fitted once."""
         key = target or ""
         if key not in self._fitted:
-            graph = self._graph_towards(target)
-            data, _ = self.complete(graph.nodes)
+            graph, weights = self._graph_towards(target), self.audit.roles.weights
+            data, _ = self.complete([*graph.nodes, *([weights] if weights else [])])
             self._fitted[key] = StructuralCausalModel.fit(
-                graph, self.reading(data), seed=self.audit.settings.seed
+                graph,
+                replace(self.reading(data), weights=weights),
+                seed=self.audit.settings.seed,
             )
         return self._fitted[key]
 
@@ -198,7 +200,7 @@ def prepare(audit: Audit, data: Any, *, trust: bool, workers: int) -> Study:
     source, frame = _open(audit, data)
     names = _present(audit, frame)
     numeric = () if audit.data is None else audit.data.numeric
-    rows = frame_rows(Table(frame, numeric=numeric), names)
+    rows = frame_rows(Table(frame, numeric=numeric, missing="category"), names, as_is=True)
     table = rows.frame.select(*names).to_arrow()
     columns = frame_rows(table, names)
     identity = identify([column_of(columns.frame[name]) for name in names])

@@ -105,7 +105,7 @@ def situations(
         "within": within,
         "workers": workers,
     }
-    read = reading(file, categorical, numeric)
+    read = reading(file, categorical, numeric, missing="category")  # noted, as it is in a frame
     with readable(debug=debug):
         world.check()
         goals.check()
@@ -197,7 +197,7 @@ def _answer(read: dict[str, Any], asked: dict[str, Any], world: World, goals: Go
     columns, ids = [*asked["protected"], *asked["features"], asked["decision"]], asked["ids"]
     asked = _matched(data.frame, asked)
     if world.is_asked_for:
-        rows = frame_rows(data, columns if ids is None else [*columns, ids])
+        rows = frame_rows(data, columns if ids is None else [*columns, ids], as_is=True)
         people = replace(data, data=rows.native)
         otherwise, do = _other_world(people, rows, world)
         more = {"include_centers": world.include_centers, "do": do, "seed": world.seed}

@@ -44,6 +44,13 @@ class Auditee:
         """Which columns does the model use, if it says so?"""
         return columns_of(self._asked, self.said) or None
 
+    @property
+    def scale(self) -> str:
+        """What are scores? Where they are 0 and 1 throughout they are decisions, whatever it is."""
+        if _has_two_classes(self.model) and getattr(self.ask, "__name__", "") != "predict":
+            return f"the probability of {self.model.classes_[1]!s}"
+        return "the numbers that the model gives"
+
     def features(self, frame: Any) -> Any:
         """What does the model see of these rows?"""
         return features_of(self._asked, frame, self.said)

@@ -27,12 +27,15 @@ from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import identify
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import label_groups, shown
+from causalfairness.tables.missing import said_of_dropped
 
 Array = NDArray[np.float64]
 FIXED = (
     "intervals are over people only: the structural model and the audited model are taken as they "
     "are, and intervals that know of fitted mechanisms (replicates=...) may be much longer"
 )
+SCALE = "shifts are differences of {}"
+DECISIONS = "decisions (0 or 1)"
 REFITS = (
     "intervals are over people and the mechanisms fitted to them, {} times anew; the audited model "
     "is taken as it is"
@@ -65,12 +68,13 @@ def counterfactual_fairness(
     data, or the `predictor_columns`, in this order, where it does not know their names. Of a
     classifier with two classes the probability of the second is followed, and its decisions; of a
     function its numbers, with decisions where these are 0 and 1 or where a `threshold` makes them
-    so. `do` is what `scm.counterfactual` takes: a value, a mapping from old
-    to new values, or one value per row. `draws` averages over that many draws of noise that the
-    data cannot fix. Intervals take the mechanisms as they are; `replicates` fits them again to that
-    many redrawn tables, so that intervals know of their uncertainty. `refit=True` replicates a
-    published calculation and answers another question: the model is fitted again on the
-    counterfactual rows and the observed `outcome`.
+    so; `scale` of the result says which of these shifts are differences of. Weights and missing
+    values are heeded as a `Table` says. `do` is what `scm.counterfactual` takes: a value, a mapping
+    from old to new values, or one value for each row that is used. `draws` averages over that many
+    draws of noise that the data cannot fix. Intervals take the mechanisms as they are; `replicates`
+    fits them again to that many redrawn tables, so that intervals know of their uncertainty.
+    `refit=True` replicates a published calculation and answers another question: the model is
+    fitted again on the counterfactual rows and the observed `outcome`.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -88,7 +92,7 @@ def counterfactual_fairness(
     True
     """
     check_replicates(replicates)
-    rows = frame_rows(data, [*scm.graph.nodes])
+    rows = frame_rows(data, [*scm.graph.nodes], unweighted=None)
     said = tuple(predictor_columns) or own_order(predict, rows.frame.columns)
     auditee = auditee_of(predict, threshold, said)
     native = rows.frame.to_native()
@@ -101,12 +105,15 @@ def counterfactual_fairness(
         decided = decided_otherwise = None  # scores may happen to be 0 and 1 in one world only
     columns = [rows.read(node) for node in do]
     groups, group = label_groups(columns)
+    scale = DECISIONS if np.isin(np.concatenate([fact, score]), (0.0, 1.0)).all() else auditee.scale
+    weighing = () if rows.weights is None else (scm.said_of_weights(),)
+    notes = (*([REFITTED] if refit else []), SCALE.format(scale), *weighing)
     found = CounterfactualFairness(
         data=native,
         told=tuple(do),
         groups=groups,
         group=group,
-        changed=_changed(columns, frame_rows(otherwise, [*do]), len(rows)),
+        changed=_changed(columns, FrameRows(otherwise, rows.categorical), len(rows)),
         fact=fact,
         otherwise=score.reshape(draws, -1),
         decided=decided,
@@ -115,7 +122,11 @@ def counterfactual_fairness(
         else decided_otherwise.reshape(draws, -1),
         identity=identify([rows.read(node) for node in scm.graph.nodes]),
         assumptions=(*scm.assumptions, *_outside(auditee, rows, scm)),
-        notes=(FIXED, REFITTED) if refit else (FIXED,),
+        notes=(FIXED, *notes, *said_of_dropped(rows.account)),
+        scale=scale,
+        weights=rows.weights,
+        kept=rows.kept,
+        account=rows.account,
     )
     if replicates is None:
         return found
@@ -139,7 +150,7 @@ class _Redrawn:
     def again(self, replicates: int, workers: int) -> CounterfactualFairness:
         found = self.found
         nodes = self.scm.graph.descendants(tuple(self.do))
-        refits = refits_of(self.scm, self.scm.encode(found.data), nodes)
+        refits = refits_of(self.scm, self.scm.encode(found.data), nodes, found.weights)
         needed = {shown(label): found.group == at for at, label in enumerate(found.groups)}
         spreads = replicate(
             refits, self.answer, needed, replicates=replicates, workers=workers, seed=self.seed
@@ -202,6 +213,6 @@ def _refitted(
         )
     features = auditee.features(otherwise)
     target = np.asarray(rows.frame[outcome].to_numpy())
-    return auditee_of(
-        deepcopy(auditee.model).fit(features, target), auditee.threshold, auditee.said
-    )
+    again = deepcopy(auditee.model).fit(features, target)
+    decides = getattr(auditee.ask, "__name__", "") == "predict"
+    return auditee_of(again.predict if decides else again, auditee.threshold, auditee.said)

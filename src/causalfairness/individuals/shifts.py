@@ -1,7 +1,8 @@
 """How far would predictions have been from what they are, person by person and group by group?
 
 A shift is the prediction in fact minus the prediction in the other world: positive where it is
-higher than it would have been. Flips are counted in both directions.
+higher than it would have been. Flips are counted in both directions. Where rows have weights w, a
+group's mean is sum w x / sum w, and each row adds w (x - mean) / sum w to its error.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from numpy.typing import NDArray
 from causalfairness.effects import Basis, Effect, EffectTable
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text
 from causalfairness.inference import Bounds, Interval, normal_interval, wilson_interval
-from causalfairness.tables import add_column, only_rows
+from causalfairness.inference.proportions import effective_size, quantiles
+from causalfairness.tables import RowAccount, add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
 from causalfairness.tables.groups import GroupLabel, group_label, shown
 
 Array = NDArray[np.float64]
 FEW = 30  # people; fewer are pointed out
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles of shifts
 GRID = 256  # points at which densities are given
 
 
@@ -44,7 +47,8 @@ class GroupShift:
     """How far is a group's prediction from what it would have been?
 
     `lowered` is the share of people whose decision would have been 0 and is 1, `raised` the share
-    whose decision would have been 1 and is 0; None where predictions are no decisions.
+    whose decision would have been 1 and is 0; None where predictions are no decisions. `effective`
+    is how many people of equal weight the group is worth; 0 where that was not worked out.
 
     >>> GroupShift.__dataclass_fields__["lowered"].default is None
     True
@@ -60,6 +64,7 @@ class GroupShift:
     lowered: float | None = None
     raised: float | None = None
     flip_errors: tuple[float, float] | None = None  # over refitted mechanisms, where asked for
+    effective: float = 0.0
 
     def flips(self, level: float = 0.95) -> tuple[Interval, Interval] | None:
         """Which shares of flipped decisions fit the data? Lowered, then raised.
@@ -100,7 +105,8 @@ class GroupShift:
         return found
 
     def _wilson(self, share: float, level: float) -> Bounds:
-        return wilson_interval(share * self.people, self.people, level)
+        size = self.effective or self.people
+        return wilson_interval(share * size, size, level)
 
     def _flipped(self) -> tuple[float, float]:
         assert self.lowered is not None
@@ -119,7 +125,9 @@ class Replicates(NamedTuple):
 class CounterfactualFairness:
     """Who is treated differently than they would have been, and by how much?
 
-    `shift` has one number per person; `found[group]` sums up a group, `table()` all groups.
+    `shift` has one number per person; `found[group]` sums up a group, `table()` all groups. `scale`
+    says what shifts are differences of. Where a `Table` left rows out, `account` counts them, and
+    `kept` says which rows of what was brought the others are.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -145,6 +153,10 @@ class CounterfactualFairness:
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     replicates: Replicates | None = None
+    scale: str = ""
+    weights: Array | None = None  # how much each row counts; None: all alike
+    kept: NDArray[np.int64] | None = None
+    account: RowAccount | None = None
 
     @cached_property
     def shift(self) -> Array:
@@ -191,7 +203,7 @@ class CounterfactualFairness:
         order = np.argsort(-np.abs(self.shift), kind="stable")[:people]
         frame = only_rows(self.data, order)
         for name, values in (
-            ("row", order),
+            ("row", order if self.kept is None else self.kept[order]),
             ("prediction in fact", self.fact[order]),
             ("prediction otherwise", self.otherwise.mean(axis=0)[order]),
             ("shift", self.shift[order]),
@@ -204,10 +216,13 @@ class CounterfactualFairness:
         self[group]  # an unknown group is refused
         inside = self.group == self.groups.index(group_label(group) or ())
         fact, otherwise = self.fact[inside], self.otherwise[:, inside].reshape(-1)
+        counts = self._counted[inside]
+        again = np.tile(counts, len(self.otherwise))
         both = np.concatenate([fact, otherwise])
         width = _bandwidth(fact)
         at = np.linspace(both.min() - 3 * width, both.max() + 3 * width, points)
-        return Densities(at, _density(fact, at, width), _density(otherwise, at, width))
+        ends = _density(fact, at, width, counts), _density(otherwise, at, width, again)
+        return Densities(at, *ends)
 
     def sentences(self, level: float = 0.95) -> tuple[str, ...]:
         """What do the numbers say, in plain words?"""
@@ -256,6 +271,7 @@ class CounterfactualFairness:
 
         (groups, 3); the shares are 0 where predictions are no decisions.
         """
+        counts = counts * self._counted
         flips = np.zeros((2, len(self.fact)))
         if self.decided is not None and self.decided_otherwise is not None:
             for at, was in enumerate((1, 0)):
@@ -269,36 +285,45 @@ class CounterfactualFairness:
         return np.stack(totals, axis=1) / size[:, None]
 
     @cached_property
+    def _counted(self) -> Array:
+        return np.ones(len(self.fact)) if self.weights is None else self.weights
+
+    @cached_property
     def _means(self) -> Array:
         return self.means(np.ones(len(self.fact)))
 
     def _of(self, at: int) -> GroupShift:
         inside = self.group == at
-        people = int(inside.sum())
         shift, lowered, raised = (float(mean) for mean in self._means[at])
         errors = None
+        own = self._counted[inside]
         if self.replicates is None:
-            spread = np.where(inside, self.shift - shift, 0.0) / people
+            spread = np.where(inside, self.shift - shift, 0.0) * self._counted / own.sum()
             basis = Basis(self.identity.fingerprint, "rows", self.identity.order)
         else:
             spread, basis = self.replicates.spreads[at, 0], self.replicates.basis
             norms = np.linalg.norm(self.replicates.spreads[at, 1:], axis=-1)
             errors = float(norms[0]), float(norms[1])
         name = shown(self.groups[at])
-        quantiles = np.quantile(self.shift[inside], [0.05, 0.25, 0.5, 0.75, 0.95])
         decides = self.decided is not None
         return GroupShift(
             name=name,
-            people=people,
+            people=int(inside.sum()),
             changed=int(self.changed[inside].sum()),
-            fact=float(self.fact[inside].mean()),
-            otherwise=float(self.otherwise[:, inside].mean()),
+            fact=float(np.average(self.fact[inside], weights=own)),
+            otherwise=float(np.average(self.otherwise[:, inside].mean(axis=0), weights=own)),
             shift=Effect(name, shift, spread, basis, frozenset(self.assumptions)),
-            quantiles=tuple(quantiles.tolist()),
+            quantiles=tuple(self._quantiles(inside).tolist()),
             lowered=lowered if decides else None,
             raised=raised if decides else None,
             flip_errors=errors if decides else None,
+            effective=float(effective_size(own.sum(), own @ own)),
         )
+
+    def _quantiles(self, inside: NDArray[np.bool_]) -> Array:
+        if self.weights is None:
+            return np.asarray(np.quantile(self.shift[inside], SHARES))
+        return quantiles(self.shift[inside], self.weights[inside], SHARES)
 
 
 def _sentence(found: GroupShift, told: tuple[str, ...], level: float) -> str:
@@ -343,11 +368,12 @@ def _bandwidth(values: Array) -> float:
     return float(0.9 * scale * len(values) ** -0.2)
 
 
-def _density(values: Array, at: Array, width: float) -> Array:
+def _density(values: Array, at: Array, width: float, weights: Array) -> Array:
     """A Gaussian kernel estimate; counts on a fine grid first, so that many rows cost little."""
     fine = np.linspace(at[0], at[-1], 2048)
-    counts = np.histogram(values, bins=len(fine), range=(at[0], at[-1]))[0]
+    span = (at[0], at[-1])
+    counts = np.histogram(values, bins=len(fine), range=span, weights=weights)[0]
     step = (at[-1] - at[0]) / len(fine)
     centers = at[0] + (np.arange(len(fine)) + 0.5) * step
     kernel = np.exp(-0.5 * ((at[:, None] - centers) / width) ** 2)
-    return np.asarray(kernel @ counts / (len(values) * width * np.sqrt(2 * np.pi)))
+    return np.asarray(kernel @ counts / (weights.sum() * width * np.sqrt(2 * np.pi)))

@@ -153,7 +153,7 @@ def compare_situations(
     marks = {name: _marked(test, test.at(size), by) for name, test in tests.items()}
     marks |= _flips(tests)
     _check_same_people(tests)
-    people = [test.situations.complainants for test in tests.values()]
+    people = [test.situations.brought(test.situations.complainants) for test in tests.values()]
     rows = np.unique(np.concatenate(people))
     found = np.stack([np.isin(rows, marked) for marked in marks.values()], axis=1)
     return SituationComparison(tuple(marks), rows, found, size, by)
@@ -167,7 +167,8 @@ def _marked(test: SituationTest, at: int, by: By) -> Positions:
         "significant": said.significant,
         "discovery": said.discoveries,
     }
-    return np.asarray(test.situations.complainants[marks[by][:, at]])
+    people = test.situations.complainants[marks[by][:, at]]
+    return np.asarray(test.situations.brought(people))
 
 
 def _flips(tests: Mapping[str, SituationTest]) -> dict[str, Positions]:
@@ -175,7 +176,7 @@ def _flips(tests: Mapping[str, SituationTest]) -> dict[str, Positions]:
     found: dict[str, Positions] = {}
     for name, test in tests.items():
         if test.flipped is not None:
-            rows = test.situations.complainants[test.flipped]
+            rows = test.situations.brought(test.situations.complainants[test.flipped])
             if not any(np.array_equal(rows, known) for known in found.values()):
                 found[name] = rows
     if len(found) == 1:

@@ -124,7 +124,7 @@ class SituationTest:
         decisions in the control group minus that in the test group.
         """
         people, said = self.situations.complainants, self.evidence
-        columns: dict[str, Any] = {"row": np.tile(people, len(self.ks))}
+        columns: dict[str, Any] = {"row": np.tile(self.situations.brought(people), len(self.ks))}
         if self.situations.ids is not None:
             ids = [value_of(self.situations.ids, int(row)) for row in people]
             columns["id"] = [_whole(value) for value in ids] * len(self.ks)
@@ -228,7 +228,8 @@ class SituationTest:
                 for k in self.ks
                 for place in range(len(self.situations.complainants))
             ]
-            found[f"{name}_rows"] = [rows.tolist() for rows, _ in pairs]
+            brought = self.situations.brought
+            found[f"{name}_rows"] = [brought(rows).tolist() for rows, _ in pairs]
             found[f"{name}_distances"] = [distances.tolist() for _, distances in pairs]
         return found
 

@@ -29,6 +29,7 @@ from causalfairness.tables.groups import (
     members,
     shown,
 )
+from causalfairness.tables.missing import said_of_dropped
 
 Positions = NDArray[np.int64]
 Truths = NDArray[np.bool_]
@@ -69,10 +70,14 @@ class Situations:
         """How is a negative decision written?"""
         return f"{self.decision} = {spelled(self.decisions[0])}"
 
+    def brought(self, rows: Positions) -> Positions:
+        """Where do these rows stand in what was brought, some of which may be left out?"""
+        return rows if self.rows.kept is None else self.rows.kept[rows]
+
     def called(self, row: int) -> str:
         """What is this person called? By their id, or by the position of their row."""
         if self.ids is None:
-            return f"row {row}"
+            return f"row {self.brought(np.array(row))}"
         return f"{self.ids.name} {spelled(value_of(self.ids, row))}"
 
     def find(self, key: Any) -> int:
@@ -94,13 +99,19 @@ class Situations:
             if wanted not in levels.values:
                 raise SituationError(f"no row has {self.ids.name} {key!r}; give one of its values")
             return int(np.flatnonzero(levels.codes == levels.values.index(wanted))[0])
-        n = len(self.negative)
+        account = self.rows.account
+        n = len(self.negative) if account is None else account.read
         if isinstance(key, bool) or not isinstance(key, int | np.integer) or not 0 <= key < n:
             raise SituationError(
                 f"{key!r} is no row; give the position of a row, from 0 to {n - 1}, or name people "
                 "by a column of their own with ids="
             )
-        return int(key)
+        if self.rows.kept is None:
+            return int(key)
+        place = int(np.searchsorted(self.rows.kept, key))
+        if place == len(self.rows.kept) or self.rows.kept[place] != key:
+            raise SituationError(f"row {key} was left out: it has missing values")
+        return place
 
 
 def read_situations(
@@ -134,13 +145,14 @@ def read_situations(
     names = tuple(roles.mediators)
     if not names:
         raise SituationError("features is empty; name the columns that make people alike")
-    rows = frame_rows(data, [*roles.role_columns, *([] if ids is None else [ids])])
+    needed = [*roles.role_columns, *([] if ids is None else [ids])]
+    rows = frame_rows(data, needed, unweighted="a situation test", as_is=True)
     decided = rows.read(decision)
     decisions = _both(decided, favorable)
     labels, group = label_groups([rows.read(name) for name in roles.protected_columns])
     role = members(labels, roles)[group]
     aside = int(np.sum((role != COMPARISON) & (role != REFERENCE)))
-    notes = (f"{aside:,} rows of other groups, or of none, are left aside",) if aside else ()
+    said = (f"{aside:,} rows of other groups, or of none, are left aside",) if aside else ()
     return Situations(
         rows=rows,
         roles=roles,
@@ -151,7 +163,7 @@ def read_situations(
         complainants=np.flatnonzero(role == COMPARISON),
         others=np.flatnonzero(role == REFERENCE),
         ids=None if ids is None else _named(rows.read(ids)),
-        notes=notes,
+        notes=(*said, *said_of_dropped(rows.account)),
     )
 
 

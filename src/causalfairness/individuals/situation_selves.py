@@ -20,6 +20,7 @@ from causalfairness.individuals.auditee import LIKE_THE_DATA, auditee_of
 from causalfairness.individuals.distances import Points
 from causalfairness.individuals.situation_rows import Situations, is_negative, spelled, value_of
 from causalfairness.scm import StructuralCausalModel
+from causalfairness.tables import only_rows
 from causalfairness.tables.columns import Column
 from causalfairness.tables.frames import FrameRows, column_from, frame_rows
 from causalfairness.tables.groups import group_label, label_groups
@@ -52,12 +53,17 @@ class Selves:
 
 def selves_from_table(found: Situations, counterfactuals: Any, *, predict: Any) -> Selves:
     """Who would everyone be, according to this table?"""
-    _check_index(found, counterfactuals)
     names = [*found.features, *([] if found.ids is None else [found.ids.name])]
     try:
-        rows = frame_rows(counterfactuals, names)
+        rows = frame_rows(counterfactuals, names, unweighted="a situation test", aligned=True)
     except ColumnNotFoundError as cause:
         raise ColumnNotFoundError(f"counterfactuals: {cause}") from cause
+    account = found.rows.account
+    native = rows.native
+    if account is not None and len(rows) == account.read:
+        native = only_rows(native, found.rows.kept)
+    rows = FrameRows(native, found.rows.categorical)
+    _check_index(found, rows.native)
     if len(rows) != len(found.rows):
         raise SituationError(
             f"the counterfactual table has {len(rows):,} rows and the data {len(found.rows):,}; "
@@ -79,7 +85,8 @@ def selves_from_model(
     """Who would everyone be, according to this model, had `do` been the case?"""
     settled = _reference(found) if do is None else do
     native = found.rows.frame.to_native()
-    rows = frame_rows(scm.counterfactual(native, do=settled, seed=seed), found.features)
+    otherwise = scm.counterfactual(native, do=settled, seed=seed)
+    rows = FrameRows(otherwise, found.rows.categorical)
     stays = [name for name in found.features if name not in scm.graph.nodes]
     assumptions = [*scm.assumptions, *([STAYS.format(", ".join(stays))] if stays else [])]
     if predict is not None:

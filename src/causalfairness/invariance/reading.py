@@ -18,8 +18,9 @@ from causalfairness.errors import (
     MissingValuesError,
     TooFewRowsError,
 )
-from causalfairness.tables import Column
+from causalfairness.tables import Column, Table
 from causalfairness.tables.frames import column_from, frame_rows
+from causalfairness.tables.source import open_frame
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -129,10 +130,13 @@ def _columns_of(values: Any, what: str) -> list[Column] | None:
         raise InvarianceError(
             f"there are {values.ndim} dimensions; pass one row per person and one column per {what}"
         )
-    if isinstance(values, np.ndarray | list | tuple) or not hasattr(values, "columns"):
+    if isinstance(values, np.ndarray | list | tuple) or not (
+        isinstance(values, Table) or hasattr(values, "columns")
+    ):
         return None
-    rows = frame_rows(values, [])
-    return [rows.read(name) for name in rows.frame.columns]
+    names = open_frame(values).collect_schema().names()
+    rows = frame_rows(values, names, unweighted=f"a test of {what}s", aligned=True)
+    return [rows.read(name) for name in names]
 
 
 def _numbers(column: Column) -> Array:

@@ -17,7 +17,7 @@ from causalfairness.parity import group_metrics, screens
 from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.parity.metrics.words import GROUPS_DIFFER
 from causalfairness.tables import RowAccount, only_rows
-from causalfairness.tables.frames import frame_rows
+from causalfairness.tables.frames import frame_rows, refuse_weights
 from causalfairness.tables.groups import NEITHER, label_groups, members
 from causalfairness.tables.target import favorable_in, favors_one
 
@@ -58,6 +58,7 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
 
 def screening(study: Study, question: ScreensQuestion, model: StandardFairnessModel) -> Answer:
     """Which rates and impact ratios does a published rule ask for? Never a verdict."""
+    refuse_weights(model.weights, "a published screen")
     found = screens.screen(
         study.data,
         rule_of(study, question),

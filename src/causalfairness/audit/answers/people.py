@@ -46,18 +46,18 @@ def shifts(
     """Would each person's prediction have been the same, had they been in the other group?"""
     settings, column = study.audit.settings, model.prediction_column
     scm = study.structural_model(column)
-    data, said = study.complete(scm.graph.nodes)
+    needed = [*scm.graph.nodes, *([model.weights] if model.weights else [])]
+    data, said = study.complete(needed)
     if question.do is None and len(model.protected_columns) > 1:
         data, _ = two_groups(data, model)  # others share a value with them, and would be told too
         said = (*said, ONLY_THESE)
     if study.predictor is None:
-        data = only_columns(data, scm.graph.nodes)
+        data = only_columns(data, needed)
     found = counterfactual_fairness(
-        _column_of_people(column) if study.predictor is None else study.predictor.score,
-        study.reading(data),
+        _column_of_people(column) if study.predictor is None else study.predictor.decide,
+        replace(study.reading(data), weights=model.weights),
         scm,
         _told(study, question, model),
-        threshold=None if study.predictor is None else study.audit.predictor.threshold,
         draws=question.draws,
         replicates=question.replicates,
         workers=study.workers,
@@ -105,7 +105,7 @@ def situations(study: Study, question: SituationsQuestion, model: StandardFairne
         "ids": question.ids,
         "workers": study.workers,
     }
-    people = study.reading(data)
+    people = replace(study.reading(data), missing=study.missing, weights=model.weights)
     if not question.counterfactual:
         return _about_situations(situation_test(people, **asked), question, settings.smallest)
     scm = study.structural_model(None)

@@ -28,7 +28,7 @@ from causalfairness.parity import (
     decompose_predictive_parity,
 )
 from causalfairness.tables import Of, only_columns
-from causalfairness.tables.frames import frame_rows
+from causalfairness.tables.frames import frame_rows, refuse_weights
 from causalfairness.tables.target import target_of
 
 
@@ -128,6 +128,7 @@ def _check_one_scale(study: Study, model: StandardFairnessModel) -> None:
 
 def invariance(study: Study, question: InvarianceQuestion, model: StandardFairnessModel) -> Answer:
     """Does the prediction depend on the group once the features are known?"""
+    refuse_weights(model.weights, "a test of invariance")
     features = question.features or tuple(model.confounders)
     if not features:
         raise InvarianceError(

@@ -33,6 +33,7 @@ from causalfairness.parity.frontier.splits import Split, fold_splits
 from causalfairness.parity.statistical import decompose_disparity
 from causalfairness.tables import add_column
 from causalfairness.tables.frames import FrameRows
+from causalfairness.tables.missing import said_of_dropped
 
 Array = NDArray[np.float64]
 AS_THEY_ARE, AS_ADAPTED = "as people have them", "as adapted"
@@ -150,7 +151,8 @@ def audit_coordinates(
         )
         for each in (original, moved)
     ]
-    return CoordinateAudit(paths, found[0], found[1], (WHY, FOLDS.format(folds)))
+    notes = (WHY, FOLDS.format(folds), *said_of_dropped(people.account))
+    return CoordinateAudit(paths, found[0], found[1], notes)
 
 
 def _predicted(

@@ -19,6 +19,7 @@ from causalfairness.graph import CausalGraph
 from causalfairness.tables import RowAccount, add_column
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import COMPARISON, NEITHER, Members, label_groups, members
+from causalfairness.tables.source import open_frame
 from causalfairness.tables.target import target_of
 
 Array = NDArray[np.float64]
@@ -36,6 +37,7 @@ class People:
     group: Members
     outcome: Array
     account: RowAccount
+    categorical: tuple[str, ...] = ()  # columns whose numbers are codes
 
     @property
     def is_binary(self) -> bool:
@@ -72,14 +74,14 @@ def read_people(data: Any, model: StandardFairnessModel, graph: CausalGraph | No
     graph = model.to_graph() if graph is None else CausalGraph.of(graph)
     _check_roles(model, graph)
     outcome, protected = str(model.outcome), model.protected_columns
-    rows = frame_rows(data, model.role_columns)
-    after = graph.descendants(outcome)
-    kept = [name for name in rows.frame.columns if name in graph.nodes and name not in after]
+    after, present = graph.descendants(outcome), open_frame(data).collect_schema().names()
+    kept = [name for name in present if name in graph.nodes and name not in after]
+    rows = frame_rows(data, [*model.role_columns, *kept], unweighted="adaptation")
     _refuse_missing(rows, protected)  # nobody knows whether such a row belongs to the groups
     groups, of_row = label_groups([rows.read(name) for name in protected])
     role = members(groups, model)[of_row]
     there = np.flatnonzero(role != NEITHER)
-    frame = FrameRows(rows.frame[there].select(kept).to_native())
+    frame = FrameRows(rows.frame[there].select(kept).to_native(), rows.categorical)
     _refuse_missing(frame, kept)
     numbers = target_of(model, "outcome").read(frame.read(outcome))
     if np.ptp(numbers) == 0:
@@ -88,7 +90,10 @@ def read_people(data: Any, model: StandardFairnessModel, graph: CausalGraph | No
     for name in protected:
         coded = with_values(coded, name, (role[there] == COMPARISON).astype(int).tolist())
     account = RowAccount(read=len(role), used=len(there), outside=len(role) - len(there))
-    return People(model, graph, frame.native, coded, role[there], numbers, account)
+    if rows.account is not None:
+        account = replace(rows.account, used=len(there), outside=account.outside)
+    codes = tuple(name for name in rows.categorical if name in kept)
+    return People(model, graph, frame.native, coded, role[there], numbers, account, codes)
 
 
 def with_values(native: Any, name: str, values: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ from causalfairness.estimators.learners import check_learner, check_means
 from causalfairness.parity.frontier.people import People
 from causalfairness.parity.frontier.sets import AllowedPaths, Named
 from causalfairness.parity.frontier.splits import Split
-from causalfairness.tables import only_columns
+from causalfairness.tables import Table, only_columns
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,8 @@ class Study:
             named=self.named,
             features=self.people.features,
         )
-        return predictor.fit(self.people.rows(split.train))
+        train = Table(self.people.rows(split.train), categorical=self.people.categorical)
+        return predictor.fit(train)
 
     def _model(self, seed: int) -> Any:
         """A copy of the model; where it takes a random state and has none, that of the split."""

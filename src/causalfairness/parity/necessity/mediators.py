@@ -31,7 +31,7 @@ from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.paths import PathQuestion, ask_along, effects_along
 from causalfairness.scm.refits import check_replicates
 from causalfairness.tables import Missing, Of, RowAccount, Rows, Table, ask, only_rows, open_table
-from causalfairness.tables.frames import frame_rows
+from causalfairness.tables.source import collect
 
 OTHERS = "other mediators"
 RESERVED = ("direct", "indirect", "spurious", OTHERS)
@@ -227,7 +227,7 @@ def _complete(table: Table, model: StandardFairnessModel) -> tuple[Any, RowAccou
     """The rows that have all that is asked for, and which they are."""
     needed = (model.outcome, model.prediction_column)
     rows = table.needing(*filter(None, needed)).rows(model, "outcome")
-    native = frame_rows(table, ()).native
+    native = collect(table.frame).to_native()
     if not rows.kept.all():
         native = only_rows(native, np.flatnonzero(rows.kept))
     return native, rows.pair(model).account

@@ -29,11 +29,12 @@ from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.table import MetricTable, Record
 from causalfairness.parity.metrics.words import between, said_of_screen
 from causalfairness.parity.screens.rule import Rule, read_rule
-from causalfairness.tables import Column, Missing, RowAccount
+from causalfairness.tables import Column, Missing, RowAccount, open_table
 from causalfairness.tables.columns import Value, column_of
+from causalfairness.tables.frames import refuse_weights
 from causalfairness.tables.groups import canonical, label_groups, shown, shown_value
 from causalfairness.tables.missing import check_policy
-from causalfairness.tables.source import check_columns, collect, open_frame, reading
+from causalfairness.tables.source import check_columns, collect, reading
 from causalfairness.tables.target import Target
 
 FEW = 30  # people; categories of fewer are marked
@@ -204,17 +205,18 @@ def _read(
 ) -> tuple[dict[str, Column], Array, RowAccount]:
     """The attributes of all rows with a decision or score, and that as a number."""
     names = dict.fromkeys([*columns.values(), measured])
+    table = open_table(data, missing=missing)
+    refuse_weights(table.weights, "a published screen")
     with reading():
-        frame = open_frame(data)
-        check_columns(frame, names)
-        rows = collect(frame.select(*names))
+        check_columns(table.frame, names)
+        rows = collect(table.frame.select(*names))
     column = column_of(rows[measured])
     coded = favorable in (0, 1) and {*column.levels().values} <= {0.0, 1.0, None}
     values = Target(measured, None if coded else favorable, "outcome", "favorable").read(column)
     values = 1 - values if coded and favorable == 0 else values
     kept = np.flatnonzero(~np.isnan(values))
     lacking = len(values) - len(kept)
-    check_policy({measured: lacking}, missing, measured=[measured])
+    check_policy({measured: lacking}, table.missing, measured=[measured])
     if not len(kept):
         raise OutcomeError(f"nobody is left to count: column {measured!r} holds no value")
     dropped = {f"missing {measured}": lacking} if lacking else {}
