@@ -187,7 +187,7 @@ def test_audit_files_say_the_order(tmp_path):
     (tmp_path / "going_by_place.py").write_text(
         "import joblib, numpy, pathlib\n"
         "model = joblib.load(pathlib.Path(__file__).parent / 'nameless.joblib')\n"
-        "def predict(people): return model.predict_proba(numpy.asarray(people))[:, 1]\n"
+        "def predict(people): return model.predict(numpy.asarray(people))\n"
     )
     asked = {
         "roles": {**GROUPS, "confounders": ["age", "sex"], "mediators": ["record"], "outcome": "y"},

@@ -32,7 +32,8 @@ from causalfairness.parity import (
     decompose_error_rates,
 )
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.tables import Missing, Of, Table, add_column, open_table
+from causalfairness.tables import Missing, Of, Table, add_column, ask, open_table
+from causalfairness.tables.frames import frame_rows
 from causalfairness.tables.joining import exchange
 from causalfairness.tables.source import open_frame
 from causalfairness.tables.target import check_classes
@@ -210,21 +211,25 @@ class CausalFairnessDecomposition:
 
         Needs the `predictor`. Without a fitted `scm`, one is fitted to the graph, or to the one
         that the roles stand for, in which mediators follow from group and confounders and may
-        share hidden causes. Without `do`, people of both groups are set to the other group.
+        share hidden causes. Without `do`, people of both groups are set to the other group. Shifts
+        are on the scale of `analyse_mean_difference`: decisions, where the predictor has classes.
         """
         if self._predict is None:
             raise PredictorError(
                 "what a model would have said about somebody in the other group only the model "
                 "itself can tell; give it as predictor=..."
             )
+        table, model = ask(self.data, self.model, missing=self.missing)
+        table = replace(table, weights=model.weights)
         if scm is None:
             graph = self.graph or _graph_of_roles(self.model)
-            scm = StructuralCausalModel.fit(graph, self.data, mechanisms, seed=self.seed)
+            scm = StructuralCausalModel.fit(graph, table, mechanisms, seed=self.seed)
+        used = frame_rows(table, scm.graph.nodes, unweighted=None).native
         return counterfactual_fairness(
-            self.predictor if self.outcome_value is None else self._predict,
-            self.data,
+            self._followed,
+            table,
             scm,
-            self._other_group() if do is None else do,
+            self._other_group(used) if do is None else do,
             predictor_columns=self._predictor_columns,
             refit=refit,
             outcome=self.model.outcome,
@@ -262,7 +267,7 @@ class CausalFairnessDecomposition:
         sections.append(_section("Before you believe it", _cautions(gap)))
         return "\n\n".join(sections)
 
-    def _other_group(self) -> dict[str, list[Any]]:
+    def _other_group(self, data: Any) -> dict[str, list[Any]]:
         """Each protected column with the two groups exchanged; other people stay as they are."""
         model = self.model
         if model.reference is None or model.comparison is None:
@@ -270,7 +275,7 @@ class CausalFairnessDecomposition:
                 "the other group must be a single one; name both reference and comparison, or "
                 "say what is set for everyone with do=..."
             )
-        return exchange(self.data, model)
+        return exchange(data, model)
 
     @cached_property
     def _gap(self) -> Decomposition:
@@ -345,6 +350,17 @@ class CausalFairnessDecomposition:
         return own_order(self._predict, open_frame(self.X).collect_schema().names())
 
     @property
+    def _followed(self) -> Callable[[Any], Any] | None:
+        """What the mean difference asks; where it answers with two words, whether it is the later.
+
+        Which word that is moves no shift but its sign, and the mean difference asks for it.
+        """
+        classes = [*getattr(self.predictor, "classes_", ())]
+        if self.outcome_value is None and len(classes) == 2 and isinstance(classes[1], str):
+            return _Decision(self.predictor, classes[1]).predict
+        return self._predict
+
+    @property
     def _asking_the_predictor(self) -> StandardFairnessModel:
         """The same roles; where the model is at hand, it is asked."""
         if self._predict is None:
@@ -403,6 +419,10 @@ class _Decision(NamedTuple):
     def n_features_in_(self) -> Any:
         """How many columns does the model use?"""
         return getattr(self.model, "n_features_in_", None)
+
+    def fit(self, features: Any, target: Any) -> _Decision:
+        """What is it, its model fitted to these rows?"""
+        return self._replace(model=self.model.fit(features, target))
 
     def predict(self, people: Any) -> Any:
         """What does the model say about these people?"""
