@@ -36,6 +36,7 @@ from causalfairness.adaptation.steps import steps_of
 from causalfairness.errors import LearnerError, RoleError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.domain import Domain
+from causalfairness.tables import only_columns
 from causalfairness.tables.frames import FrameRows
 
 
@@ -156,7 +157,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for name in rows.frame.columns
             for each in ([name, names[name]] if name in names else [name])
         ]
-        return rows.frame.with_columns(*beside).select(order).to_native()
+        return only_columns(rows.frame.with_columns(*beside), order)
 
     def goodness(self, data: Any) -> tuple[RankFit, ...]:
         """Do ranks look uniform among these rows? Ask about rows that were not fitted on."""

@@ -27,7 +27,7 @@ from causalfairness.tables.columns import column_of
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.frames import frame_rows
 from causalfairness.tables.groups import NEITHER, label_groups, members
-from causalfairness.tables.source import check_columns, open_frame
+from causalfairness.tables.source import check_columns, open_frame, select
 
 BUNDLED = "dataset:"
 DROPPED = "{count:,} of {rows:,} rows have missing values in {columns} and were left out here"
@@ -201,7 +201,7 @@ def prepare(audit: Audit, data: Any, *, trust: bool, workers: int) -> Study:
     names = _present(audit, frame)
     numeric = () if audit.data is None else audit.data.numeric
     rows = frame_rows(Table(frame, numeric=numeric, missing="category"), names, as_is=True)
-    table = rows.frame.select(*names).to_arrow()
+    table = select(rows.frame, names).to_arrow()
     columns = frame_rows(table, names)
     identity = identify([column_of(columns.frame[name]) for name in names])
     decided = None

@@ -156,12 +156,12 @@ def match(text: str, present: Sequence[str | float | None]) -> Any:
         return text
     number = TRUTHS.get(text.lower())
     try:
-        number = float(text) if number is None else number
+        number = (int if text.isdecimal() else float)(text) if number is None else number
     except ValueError:
         return None
-    if number not in [value for value in present if isinstance(value, float)]:
+    if number not in [value for value in present if isinstance(value, float | int)]:
         return None
-    return int(number) if number.is_integer() else number
+    return int(number) if number % 1 == 0 else number
 
 
 def read_group(data: Any, columns: Sequence[str], text: str, option: str) -> Any:
@@ -205,16 +205,18 @@ def _outcome_value(data: Any, roles: Roles) -> Any:
 
 def _values(data: Any, column: str) -> tuple[str | float | None, ...]:
     from causalfairness.tables.columns import column_of
-    from causalfairness.tables.source import check_columns, collect, reading
+    from causalfairness.tables.source import check_columns, collect, reading, select
 
     with reading():
         check_columns(data, [column])
-        return column_of(collect(data.select(column).unique())[column]).levels().values
+        return column_of(collect(select(data, [column]).unique())[column]).levels().values
 
 
 def _absent(column: str, text: str, present: Sequence[str | float | None]) -> str:
+    from causalfairness.tables.groups import shown_value
+
     known = [value for value in present if value is not None]
-    words = [f"{value:g}" if isinstance(value, float) else value for value in known]
+    words = [shown_value(value) for value in known]
     near = get_close_matches(text, words, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ". Give a value that it has"
     shown = ", ".join(map(repr, words[:20])) + (", ..." if len(words) > 20 else "")

@@ -52,6 +52,8 @@ def read_points(
     words: dict[str, list[Positions]] = {}
     for name in features:
         columns = [table.read(name) for table in tables]
+        for column in columns:
+            column.check_amounts()
         if all(_is_number(column) for column in columns):
             numbers[name] = [_finite(column) for column in columns]
         elif not any(_is_number(column) and not column.is_missing.all() for column in columns):

@@ -207,7 +207,7 @@ def spelled(value: Value) -> str:
     """
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
-    return "missing" if value is None else value
+    return "missing" if value is None else str(value)
 
 
 def _people(columns: Sequence[str], group: Any) -> str:

@@ -84,7 +84,9 @@ class Domain:
 
     def encode(self, column: Column) -> Array:
         """How do the values of such a column stand in arrays? Missing and unknown are refused."""
-        if self.labels and column.is_number:  # codes, where any of them is known
+        if not self.labels:
+            column.check_amounts()
+        elif column.is_number or column.exact:  # codes, where any of them is known
             codes = column.as_codes()
             column = codes if {*codes.labels} & {*self.labels} else column
         if column.is_number == bool(self.labels):
@@ -152,6 +154,7 @@ def read_domain(rows: FrameRows, name: str) -> tuple[Domain, Array]:
     (0.0, 1.0)
     """
     column = rows.read(name)
+    column.check_amounts()
     if column.values is None:
         domain = Domain(name, labels=column.labels, ranked=rows.is_ranked(name))
         return domain, domain.encode(column)

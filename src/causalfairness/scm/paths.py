@@ -31,7 +31,7 @@ from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, pr
 from causalfairness.scm.intervention import check_count, read_intervention
 from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
 from causalfairness.scm.routes import Routes, routes_of, written
-from causalfairness.tables import Of, RowAccount, Rows, ask, open_table
+from causalfairness.tables import Column, Of, RowAccount, Rows, ask, open_table
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import NEITHER, canonical, group_label, members, shown
 from causalfairness.tables.missing import said_of_dropped
@@ -231,7 +231,8 @@ def measured(values: Array, domain: Domain, target: Target) -> Array:
         return np.asarray(values == domain.labels.index(str(canonical(target.value))), dtype=float)
     if target.value is None or target.role == "prediction":
         return values
-    return np.asarray(values == canonical(target.value), dtype=float)
+    column = Column.numbers(target.column, values, exact=True)
+    return column.is_value(canonical(target.value)).astype(float)
 
 
 def encoded(

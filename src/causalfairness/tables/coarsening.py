@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from causalfairness.errors import ColumnTypeError
-from causalfairness.tables.columns import number_there
+from causalfairness.tables.columns import GAPS, largest, number_there
 from causalfairness.tables.source import Frame, check_columns, collect
 
 Bins = int | Sequence[float]  # a number of quantile bins, or the cut points between bins
@@ -67,12 +67,18 @@ def coarsen(frame: Frame, bins: Mapping[str, Bins]) -> tuple[Frame, Cuts]:
                 f"column {column!r} has type {kinds[column]}; only numbers can be cut into bins"
             )
     cuts = {
-        column: _quantiles(frame, column, kinds[column], wanted)
+        column: _quantiles(frame, column, wanted)
         if isinstance(wanted, int)
         else tuple(float(cut) for cut in wanted)
         for column, wanted in bins.items()
     }
-    binned = [_bin(column, kinds[column], at) for column, at in cuts.items()]
+    for column, at in cuts.items():
+        if largest(np.array(at)) >= GAPS and not kinds[column].is_float():
+            raise ColumnTypeError(
+                f"column {column!r} would be cut at {max(at, key=abs):g}, where floating-point "
+                "numbers merge whole ones; subtract a constant from the column first"
+            )
+    binned = [_bin(frame, column, at) for column, at in cuts.items()]
     return frame.with_columns(*binned), cuts
 
 
@@ -87,9 +93,9 @@ def bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
     return (f"up to {at[0]}", *between, f"above {at[-1]}")
 
 
-def _quantiles(frame: Frame, column: str, kind: Any, count: int) -> tuple[float, ...]:
+def _quantiles(frame: Frame, column: str, count: int) -> tuple[float, ...]:
     """Cut points between quantile bins; where many people share a value there are fewer."""
-    number = number_there(column, kind)
+    number = number_there(frame, column)
     wanted = [
         number.quantile(at / count, interpolation="linear").alias(f"cut{at}")
         for at in range(1, count)
@@ -104,8 +110,8 @@ def _quantiles(frame: Frame, column: str, kind: Any, count: int) -> tuple[float,
     return tuple(cut for cut in cuts if low <= cut < high) or (float(low),)
 
 
-def _bin(column: str, kind: Any, cuts: Sequence[float]) -> nw.Expr:
-    number, names = number_there(column, kind), bin_names(cuts)
+def _bin(frame: Frame, column: str, cuts: Sequence[float]) -> nw.Expr:
+    number, names = number_there(frame, column), bin_names(cuts)
     chosen: nw.Expr = nw.when(number > cuts[-1]).then(nw.lit(names[-1]))
     for cut, name in zip(reversed(cuts), reversed(names[:-1]), strict=True):
         chosen = nw.when(number <= cut).then(nw.lit(name)).otherwise(chosen)

@@ -2,14 +2,16 @@
 
 The same content gives the same column, whichever library it came from: booleans and all numbers
 become float64 (missing: NaN), strings, categories and dates become labels (missing: code -1). A
-column without a single known value is one of numbers, all missing.
+column without a single known value is one of numbers, all missing. Whole numbers that float64
+would merge with their neighbors become labels that are told apart exactly, and are no amounts.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Never
 
 import narwhals as nw
 import numpy as np
@@ -18,10 +20,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError
+from causalfairness.tables.source import Frame, column_there
 
-Value = float | str | None  # None stands for missing
+Value = float | int | str | None  # None stands for missing, int for what float64 cannot hold
 Codes = NDArray[np.int64]
 Array = NDArray[np.float64]
+GAPS = 2**53  # the size from which float64 has gaps between whole numbers
+DIGITS = 15  # that decimals may have without any two becoming one in float64
 LARGEST, SMALLEST = 1e70, 1e-70  # squares of measurements times squares of weights stay finite
 EXPECTED = "expected numbers, booleans, strings, categories or dates"
 
@@ -54,11 +59,12 @@ class Column:
     values: Array | None  # numbers; None for labels
     codes: Codes  # positions in labels; empty for numbers
     labels: tuple[str, ...] = ()
+    exact: bool = False  # of integers or decimals, no two of which became one
 
     @classmethod
-    def numbers(cls, name: str, values: Array) -> Column:
+    def numbers(cls, name: str, values: Array, *, exact: bool = False) -> Column:
         """Which numbers does the column hold?"""
-        return cls(name, values + 0.0, np.empty(0, np.int64))  # + 0.0 turns -0.0 into 0.0
+        return cls(name, values + 0.0, np.empty(0, np.int64), exact=exact)  # -0.0 becomes 0.0
 
     @property
     def is_number(self) -> bool:
@@ -76,12 +82,12 @@ class Column:
     def take(self, positions: NDArray[np.int64]) -> Column:
         """What do these rows hold? Labels that none of them has are forgotten."""
         if self.values is not None:
-            return Column(self.name, self.values[positions], self.codes)
+            return Column(self.name, self.values[positions], self.codes, exact=self.exact)
         taken = self.codes[positions]
         used, codes = np.unique(taken, return_inverse=True)
         codes = codes.reshape(-1) - int(np.any(taken < 0))  # missing stays -1
         labels = tuple(self.labels[code] for code in used if code >= 0)
-        return Column(self.name, None, codes, labels)
+        return Column(self.name, None, codes, labels, self.exact)
 
     def as_codes(self) -> Column:
         """What is the column, if its numbers are codes? Labels, as they are written for people.
@@ -89,27 +95,65 @@ class Column:
         >>> Column.numbers("job", np.array([110.0, 9.0, np.nan])).as_codes().labels
         ('110', '9')
         """
-        if self.values is None:
+        if self.values is None and not self.exact:
             return self
-        distinct, codes = _distinct(self.values)
-        texts = [f"{v:.0f}" if v.is_integer() else repr(v) for v in distinct.tolist()]
+        self.check_levels()
+        codes, values = self.levels().codes, self.levels().values
+        numbers = [value for value in values if isinstance(value, float | int)]
+        texts = [str(int(number)) if number % 1 == 0 else repr(number) for number in numbers]
         order = np.argsort(texts)
         place = np.append(np.argsort(order), -1)
-        known = np.where(codes < 0, len(texts), codes)
-        return Column(self.name, None, place[known], tuple(texts[at] for at in order))
+        return Column(self.name, None, place[codes], tuple(texts[at] for at in order))
 
     def levels(self) -> Levels:
         """Which distinct values occur?"""
         values: tuple[Value, ...]
         if self.values is None:
-            codes, values = self.codes, self.labels
+            codes = self.codes
+            values = tuple(map(int, self.labels)) if self.exact else self.labels
         else:
             distinct, codes = _distinct(self.values)
-            values = tuple(distinct.tolist())
+            in_full = self.exact and largest(distinct) >= GAPS
+            values = tuple(map(int, distinct.tolist()) if in_full else distinct.tolist())
         missing = codes < 0
         if missing.any():
             codes, values = np.where(missing, len(values), codes), (*values, None)
         return Levels(codes, values)
+
+    def is_value(self, wanted: Value) -> NDArray[np.bool_]:
+        """Which rows have this value? Compared exactly; rows without a value have none.
+
+        >>> Column.numbers("n", np.array([3.0, np.nan])).is_value(3.0).tolist()
+        [True, False]
+        """
+        if isinstance(wanted, float) and self.values is not None:
+            if abs(wanted) >= GAPS:
+                self.check_levels()
+            return np.asarray(self.values == wanted)
+        levels = self.levels()
+        return np.array([value == wanted for value in levels.values], dtype=bool)[levels.codes]
+
+    def check_levels(self) -> None:
+        """Do rows have the same value only if they had it where it came from?
+
+        >>> Column.numbers("id", np.array([1e17])).check_levels()
+        Traceback (most recent call last):
+        ...
+        causalfairness.errors.ColumnTypeError: column 'id' holds floats as large as 1e+17, and ...
+        """
+        if self.values is None or self.exact:
+            return
+        if (size := largest(self.values[np.isfinite(self.values)])) >= GAPS:
+            raise ColumnTypeError(
+                f"column {self.name!r} holds floats as large as {size:g}, and from 2^53 (about "
+                "9e15) on floats merge whole numbers; store the column as integers or as text "
+                "where they come from, or cut it into bins"
+            )
+
+    def check_amounts(self) -> None:
+        """Can these numbers be calculated with, none of them changed?"""
+        if self.values is None and self.exact:
+            _refuse_amounts(self.name, map(int, self.labels))
 
 
 def column_of(series: nw.Series[Any]) -> Column:
@@ -127,23 +171,32 @@ def column_of(series: nw.Series[Any]) -> Column:
     if _is_numeric(kind):
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
-        return Column.numbers(name, _as_floats(array))
+        return _as_numbers(name, array)
     if _is_label(kind):
         return _as_labels(name, array)
     raise ColumnTypeError(f"column {name!r} has type {array.type}; {EXPECTED}")
 
 
-def number_there(name: str, kind: Any) -> nw.Expr:
+def largest(values: Array) -> float:
+    """What is the largest size of any of these numbers? 0 without one.
+
+    >>> largest(np.array([-3.0, 2.0]))
+    3.0
+    """
+    return float(max(-values.min(), values.max())) if len(values) else 0.0
+
+
+def number_there(frame: Frame, name: str) -> nw.Expr:
     """What is each row's number, where the data lives? Missing values come as null.
 
     Two roads are closed. A cast of booleans fails where DuckDB passes it on to a CSV reader. And
     `is_nan` is never true of a Parquet column whose statistics, which leave NaN out, are trusted.
 
     >>> frame = nw.from_native(pa.table({"x": [True, None, False]}))
-    >>> frame.select(number_there("x", nw.Boolean()))["x"].to_list()
+    >>> frame.select(number_there(frame, "x"))["x"].to_list()
     [1.0, None, 0.0]
     """
-    column = nw.col(name)
+    column, kind = column_there(frame, name), frame.collect_schema()[name]
     if kind == nw.Boolean:
         known = nw.when(column).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
         return nw.when(~column.is_null()).then(known).alias(name)
@@ -169,7 +222,7 @@ def spell_moment(word: str) -> str:
 
 def _as_arrow(series: nw.Series[Any]) -> Any:
     try:
-        array = series.to_arrow()
+        array = series.alias("values").to_arrow()  # whatever the name is
     except (pa.ArrowException, OverflowError) as cause:
         raise ColumnTypeError(
             f"column {series.name!r} cannot be read ({cause}); {EXPECTED}, of one kind throughout"
@@ -199,6 +252,37 @@ def _as_floats(array: Any) -> Array:
         array = pc.cast(array, pa.string())
     floats = pc.cast(array, pa.float64(), safe=False)
     return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _as_numbers(name: str, array: Any) -> Column:
+    """Floats, or labels of whole numbers where two of them could become one float."""
+    kind, floats = array.type, _as_floats(array)
+    if not (pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+        return Column.numbers(name, floats)
+    limit = 10.0 ** (DIGITS - kind.scale) if pa.types.is_decimal(kind) else GAPS
+    ends = [end for end in pc.min_max(array).as_py().values() if end is not None]
+    if max(map(abs, ends), default=0) < limit:
+        return Column.numbers(name, floats, exact=True)
+    encoded = array.dictionary_encode()
+    found = encoded.dictionary.to_pylist()
+    whole = [value for value in found if value == int(value)]
+    if len({*map(float, found)}) == len(found) and all(value == float(value) for value in whole):
+        return Column.numbers(name, floats, exact=True)
+    if len(whole) < len(found):
+        _refuse_amounts(name, found)
+    place = {value: at for at, value in enumerate(sorted(found))}
+    codes = np.array([*(place[value] for value in found), -1])
+    positions = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return Column(name, None, codes[positions], tuple(str(int(each)) for each in place), exact=True)
+
+
+def _refuse_amounts(name: str, values: Iterable[Any]) -> Never:
+    worst = max((value for value in values if value != float(value)), key=abs)
+    raise ColumnTypeError(
+        f"column {name!r} holds {worst}, which floating-point numbers merge with its neighbors, "
+        "so it is no amount to calculate with; subtract a constant or round it in the data, or, "
+        "where it is a code or an id, store it as text or name it in categorical= of cf.Table"
+    )
 
 
 def _as_labels(name: str, array: Any) -> Column:

@@ -48,6 +48,7 @@ def cell_of_row(keys: Sequence[Column], rows: int) -> tuple[Positions, Positions
     """
     code, size = np.zeros(rows, dtype=np.int64), 1
     for key in keys:
+        key.check_levels()
         levels = key.levels()
         code = code * max(len(levels.values), 1) + levels.codes
         size *= max(len(levels.values), 1)

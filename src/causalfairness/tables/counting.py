@@ -22,6 +22,7 @@ from causalfairness.tables.counting_there import count_there
 from causalfairness.tables.groups import count_rows, label_groups
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
 from causalfairness.tables.rows import read_weights
+from causalfairness.tables.source import select
 from causalfairness.tables.target import Target, Within
 
 Array = NDArray[np.float64]
@@ -64,7 +65,7 @@ def count_cells(
     )
     return [
         arrange(
-            counted.frame.select(*roles)[at],
+            select(counted.frame, roles)[at],
             [key.take(at) for key in counted.keys[: len(roles)]],
             counted.sums[nth].take(at),
             model,
@@ -117,7 +118,7 @@ def count_here(
     counted = added() if measured.all() else added(measured.astype(float))
     weighted = [part.values * w[0].values if w else part.values for part in parts]
     return Counted(
-        frame=frame.select(*names)[first],
+        frame=select(frame, names)[first],
         keys=tuple(key.take(first) for key in keys),
         rows=added(),
         sums=tuple(

@@ -6,6 +6,7 @@ the cells come back. Of two measurements, each counts only where both are there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from causalfairness.errors import WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import CellSums
-from causalfairness.tables.columns import column_of, number_there
+from causalfairness.tables.columns import GAPS, column_of, number_there
 from causalfairness.tables.counted import Counted, cell_of_row, fixed_point, split
 from causalfairness.tables.rows import check_weights
-from causalfairness.tables.source import collect
+from causalfairness.tables.source import collect, column_there
 from causalfairness.tables.target import Target
 
 Array = NDArray[np.float64]
@@ -36,26 +37,40 @@ def count_there(
 ) -> Counted:
     """What do the rows of each combination of these columns add up to?"""
     schema = frame.collect_schema()
-    keys = [nw.col(name).alias(f"key{at}") for at, name in enumerate(names)]
+    keys = [column_there(frame, name).alias(f"key{at}") for at, name in enumerate(names)]
     measures = [target.expression(frame).alias(f"y{at}") for at, target in enumerate(targets)]
     if model.weights is not None:
-        measures.append(_weight_expression(model.weights, schema))
+        measures.append(_weight_expression(model.weights, frame))
     plain = frame.select(*keys, *measures)
     sizes = _scan_measures(plain, targets, schema, model.weights)
     prepared, sums = _sums_there(plain, len(targets), sizes, weighted=model.weights is not None)
     counted = collect(prepared.group_by([f"key{at}" for at in range(len(names))]).agg(*sums))
     found = _counted_there(counted, names, model, targets, sizes)
-    for target, each in zip(targets, found.sums, strict=True):
+    if model.weights is not None:
+        _check_amounts(frame, model.weights, sizes["w"])
+    for at, (target, each) in enumerate(zip(targets, found.sums, strict=True)):
+        _check_amounts(
+            frame, target.column, sizes.get(f"y{at}", math.sqrt(each.w2y2.max(initial=0.0)))
+        )
         if not each.wy.any():
             target.check_found(frame)
     return found
 
 
-def _weight_expression(name: str, schema: Mapping[str, Any]) -> nw.Expr:
-    kind = schema[name]
+def _check_amounts(frame: nw.LazyFrame[Any], name: str, largest: float) -> None:
+    """Were integers of up to this size added up as they are, or floats that they were merged to?"""
+    if largest < GAPS or frame.collect_schema()[name].is_float():
+        return
+    both = column_there(frame, name).alias(name), number_there(frame, name).alias(f"{name} rounded")
+    large = frame.select(*both).filter(nw.nth(1).abs() >= GAPS).select(nw.nth(0)).unique()
+    column_of(collect(large)[name]).check_amounts()
+
+
+def _weight_expression(name: str, frame: nw.LazyFrame[Any]) -> nw.Expr:
+    kind = frame.collect_schema()[name]
     if not (kind.is_numeric() or kind == nw.Boolean):
         raise WeightError(f"weights column {name!r} has type {kind}; expected numbers")
-    return number_there(name, kind).alias("w")
+    return number_there(frame, name).alias("w")
 
 
 def _scan_measures(

@@ -40,7 +40,8 @@ def identify(columns: Iterable[Column]) -> Identity:
     arrangement = np.argsort(_mixed(contents), kind="stable")
     digest = hashlib.sha256()
     for column, content in zip(named, contents, strict=True):
-        _update_text(digest, ("number" if column.is_number else "label", column.name))
+        kind = "number" if column.is_number else "whole" if column.exact else "label"
+        _update_text(digest, (kind, column.name))
         _update_text(digest, column.labels)
         digest.update(content[arrangement].tobytes())
     order = hashlib.sha256(arrangement.astype("<i8").tobytes())

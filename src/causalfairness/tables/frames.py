@@ -22,10 +22,17 @@ from narwhals.dependencies import get_pandas
 from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError, MissingValuesError, WeightError
-from causalfairness.tables.columns import Column, column_of
+from causalfairness.tables.columns import GAPS, Column, column_of, largest
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
 from causalfairness.tables.rows import read_weights
-from causalfairness.tables.source import check_columns, collect, only_rows, open_frame, reading
+from causalfairness.tables.source import (
+    check_columns,
+    check_names,
+    collect,
+    only_rows,
+    open_frame,
+    reading,
+)
 from causalfairness.tables.table import Table
 
 Array = NDArray[np.float64]
@@ -97,7 +104,9 @@ class FrameRows:
             with reading():
                 values = native.to_numpy()
             if values.dtype.kind in "fiub":
-                return Column(name, np.asarray(values, dtype=np.float64), np.empty(0, np.int64))
+                numbers, whole = np.asarray(values, dtype=np.float64), self.holds_integers(name)
+                if not whole or largest(numbers[~np.isnan(numbers)]) < GAPS:
+                    return Column(name, numbers, np.empty(0, np.int64), exact=whole)
         if name not in self._labels:
             series = self.frame[name]
             self._labels[name] = _in_order(column_of(series), series)
@@ -227,6 +236,7 @@ def frame_rows(
 def _collected(data: Any, names: Sequence[str]) -> FrameRows:
     with reading():
         if _is_pandas(data) and data.columns.is_unique and set(names) <= set(data.columns):
+            check_names(data.columns)
             return FrameRows(data)
         frame = open_frame(data)
         if isinstance(frame, nw.LazyFrame) or not set(names) <= set(frame.columns):

@@ -18,6 +18,7 @@ GroupLabel = tuple[Value, ...]  # one value per protected column
 Array = NDArray[np.float64]
 Members = NDArray[np.int8]
 REFERENCE, COMPARISON, NEITHER = 0, 1, -1
+IN_FULL = 1e20  # whole numbers below are written with all their digits, as ids need it
 ROLES = ("reference", "comparison")
 
 
@@ -82,6 +83,8 @@ def label_groups(columns: Sequence[Column]) -> tuple[tuple[GroupLabel, ...], NDA
     >>> groups, of_row.tolist()
     (((0.0,), (1.0,)), [1, 0, 1])
     """
+    for column in columns:
+        column.check_levels()
     levels = [column.levels() for column in columns]
     code = np.zeros(len(columns[0]), dtype=np.int64)
     for level in levels:
@@ -102,11 +105,15 @@ def group_label(group: Any) -> GroupLabel | None:
 def canonical(value: Any) -> Value:
     """How does a value given by the user appear in a column?
 
-    >>> canonical(np.int64(3)), canonical(True), canonical("Male")
-    (3.0, 1.0, 'Male')
+    >>> canonical(np.int64(3)), canonical(True), canonical("Male"), canonical(2**53 + 1)
+    (3.0, 1.0, 'Male', 9007199254740993)
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        value = int(value)
+    if isinstance(value, int) and (value.bit_length() > 1000 or float(value) != value):
+        return value  # floats cannot hold it
     if isinstance(value, bool | int | float | Decimal):
         return float(value)
     if isinstance(value, datetime):
@@ -136,6 +143,8 @@ def shown(label: Iterable[Value]) -> str:
 
 def shown_value(value: Value) -> str:
     """How is one value written for people? Whole numbers without a decimal point."""
+    if isinstance(value, float) and abs(value) < IN_FULL and value.is_integer():
+        return f"{value:.0f}"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 

@@ -33,9 +33,9 @@ def add_column(data: Any, values: Any, *, name: str) -> tuple[Any, str]:
             "data instead"
         )
     own = getattr(values, "name", None)
-    taken = {*frame.columns}
-    called = own if isinstance(own, str) and own and own not in taken else name
-    while called in taken:
+    taken = {str(each).lower() for each in frame.columns}
+    called = own if isinstance(own, str) and own and own.lower() not in taken else name
+    while called.lower() in taken:
         called += "_"
     _check_index(data, values, name)
     with reading():

@@ -28,6 +28,7 @@ from causalfairness.tables.groups import (
     members,
 )
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
+from causalfairness.tables.source import select
 from causalfairness.tables.target import Target, Within, check_varies
 
 Array = NDArray[np.float64]
@@ -144,7 +145,7 @@ class RowPair:
         With `group` 0 or 1 every row is told it belongs to that group; with None it is as it is.
         """
         columns = (*self.model.protected_columns, *self.model.confounders, *self.model.mediators)
-        frame = self.rows.frame.select(*columns)
+        frame = select(self.rows.frame, columns)
         told = frame[self.index]
         if group is None:
             return told.to_native()
@@ -230,6 +231,7 @@ def _encoded(column: Column, index: Positions) -> list[Array]:
             return [values]
         filled = np.where(absent, np.nanmean(values) if not absent.all() else 0.0, values)
         return [filled, absent.astype(float)]
+    column.check_amounts()
     present, codes = np.unique(column.codes[index], return_inverse=True)
     first = 1 if len(present) == 2 else 0
     return [(codes == level).astype(float) for level in range(first, len(present))]
@@ -237,6 +239,7 @@ def _encoded(column: Column, index: Positions) -> list[Array]:
 
 def read_weights(column: Column) -> Array:
     """How much does each row count?"""
+    column.check_amounts()
     if column.values is None:
         raise WeightError(f"weights column {column.name!r} holds words; expected numbers")
     known = column.values[~column.is_missing]

@@ -6,24 +6,32 @@ stay where they are: only the columns with a role, or the counts made of them, a
 
 from __future__ import annotations
 
+import csv
 import glob
+import gzip
+import io
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from threading import get_ident
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import narwhals as nw
 
 from causalfairness.errors import ColumnNotFoundError, ColumnTypeError, SourceError
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+SomeFrame = TypeVar("SomeFrame", bound=Frame)
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
+TOP = 2**21  # characters of a CSV file in which names are looked for
+MOST_COLUMNS = 10_000  # of a CSV file: its reader takes a second for 5,000
 SNIFFED = 20_000  # rows of a CSV file that its column types are judged by
 ACCEPTED = "a pandas, polars or pyarrow table, a DuckDB relation, or a path to CSV or Parquet files"
 
@@ -46,11 +54,30 @@ def open_frame(data: Any) -> Frame:
     with reading():
         try:
             frame: Frame = nw.from_native(data)
+            check_names(frame.collect_schema().names())
             return frame
         except nw.exceptions.DuplicateError as cause:
             raise SourceError(f"the data has two columns of the same name: {cause}") from cause
         except TypeError as cause:
             raise SourceError(f"found a {type(data).__name__}; expected {ACCEPTED}") from cause
+
+
+def check_names(names: Iterable[Any]) -> None:
+    """Is each column told from all others by its name, whatever engine reads it?
+
+    >>> check_names(["age", "Age"])
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.SourceError: column 'Age' is also called 'age' to some engines; rename \
+    or drop it
+    """
+    seen: dict[Any, Any] = {}
+    for name in names:
+        same = name.lower() if isinstance(name, str) else name
+        if same in seen or "\0" in str(name):
+            why = f"is also called {seen[same]!r}" if same in seen else "ends at the character NUL"
+            raise SourceError(f"column {name!r} {why} to some engines; rename or drop it")
+        seen[same] = name
 
 
 def check_columns(frame: Frame, wanted: Iterable[str]) -> None:
@@ -68,6 +95,29 @@ def check_columns(frame: Frame, wanted: Iterable[str]) -> None:
             raise ColumnNotFoundError(f"the data has no column {column!r}; {hint}")
 
 
+def column_there(frame: Frame, name: str) -> nw.Expr:
+    """What is this column of the frame? Found by its place: no name is read as a pattern.
+
+    >>> import pyarrow
+    >>> frame = open_frame(pyarrow.table({"q": [1], "^q$": [2]}))
+    >>> frame.select(column_there(frame, "^q$"))["^q$"].to_list()
+    [2]
+    """
+    kinds = frame.collect_schema()
+    column = nw.nth(kinds.names().index(name))
+    return column.cast(nw.Int128) if kinds[name] == nw.UInt128 else column  # as Arrow needs it
+
+
+def select(frame: SomeFrame, names: Iterable[str]) -> SomeFrame:
+    """What do these columns hold, in this order, whatever they are called?
+
+    >>> import pyarrow
+    >>> select(open_frame(pyarrow.table({"*": [1], "sex": ["F"]})), ["sex"]).columns
+    ['sex']
+    """
+    return cast(SomeFrame, frame.select(*(column_there(frame, name) for name in names)))
+
+
 def with_numbers_of_words(frame: Frame, names: Sequence[str]) -> Frame:
     """What does the frame hold, with text in these columns read as numbers?
 
@@ -83,7 +133,7 @@ def with_numbers_of_words(frame: Frame, names: Sequence[str]) -> Frame:
     if not words:
         return frame
     if isinstance(frame, nw.LazyFrame):
-        return frame.with_columns(*(nw.col(name).cast(nw.Float64) for name in words))
+        return frame.with_columns(*(column_there(frame, name).cast(nw.Float64) for name in words))
     return frame.with_columns(*(_numbers_of(frame[name]) for name in words))
 
 
@@ -108,7 +158,7 @@ def only_columns(native: Any, names: Sequence[str]) -> Any:
     >>> only_columns(pyarrow.table({"age": [31], "sex": ["F"]}), ["sex", "age"]).column_names
     ['sex', 'age']
     """
-    return nw.from_native(native, eager_only=True).select(*names).to_native()
+    return select(nw.from_native(native, eager_only=True), names).to_native()
 
 
 def only_rows(native: Any, positions: Any) -> Any:
@@ -145,6 +195,7 @@ def reading() -> Iterator[None]:
 
 def _open_files(path: str) -> Frame:
     import duckdb
+    from pyarrow import parquet
 
     literal = Path(path)
     if literal.is_dir():
@@ -163,10 +214,35 @@ def _open_files(path: str) -> Frame:
     connection = _connection(os.getpid(), get_ident())
     try:
         if kinds == {"parquet"}:
-            return open_frame(connection.read_parquet(files, union_by_name=True))
-        return open_frame(_read_csv(connection, files))
+            relation = connection.read_parquet(files, union_by_name=True)
+            headers = [parquet.read_schema(name).names for name in found]
+        else:
+            headers = [_names_in_csv(name) for name in found]
+            relation = _read_csv(connection, files)
     except duckdb.Error as cause:
         raise SourceError(f"{path!r} cannot be read: {cause}") from cause
+    for names in (*headers, {*chain(*headers)}):
+        check_names(sorted(names))
+    return open_frame(relation)
+
+
+def _names_in_csv(name: str) -> list[str]:
+    """The names in the first line, before the engine makes others of those that it cannot hold."""
+    opened = gzip.open if name.lower().endswith(".gz") else open
+    try:
+        with opened(name, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
+            top = file.read(TOP)
+        first = top.partition("\n")[0]
+        separator = max(",;\t|", key=first.count)
+        if (columns := first.count(separator) + 1) > MOST_COLUMNS:
+            raise SourceError(
+                f"{name!r} has {columns:,} columns or more, and at most {MOST_COLUMNS:,} of a CSV "
+                "file are read; write those with a role into another file, or all into Parquet"
+            )
+        names = next(csv.reader(io.StringIO(top), delimiter=separator), [])
+    except (OSError, EOFError, zlib.error, csv.Error):  # the engine says what is wrong with it
+        return []
+    return [each.strip() for each in names if each.strip()]
 
 
 @cache

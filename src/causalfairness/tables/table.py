@@ -24,8 +24,10 @@ from causalfairness.tables.source import (
     Frame,
     check_columns,
     collect,
+    column_there,
     open_frame,
     reading,
+    select,
     with_numbers_of_words,
 )
 from causalfairness.tables.target import Of, Target, Within, target_of
@@ -96,7 +98,7 @@ class Table:
         names = tuple(dict.fromkeys((*model.role_columns, *asked, *self.known_by, *self.needed)))
         with reading():
             check_columns(self.frame, names)
-            frame = collect(self.frame.select(*names))
+            frame = collect(select(self.frame, names))
         return read_rows(
             frame,
             model,
@@ -174,7 +176,7 @@ class Table:
         """
         with reading():
             check_columns(self.frame, [column])
-            found = collect(self.frame.select(column).unique())
+            found = collect(select(self.frame, [column]).unique())
         return column_of(found[column]).levels().values
 
     def with_indicator(self, name: str, column: str, value: Any) -> Table:
@@ -235,7 +237,7 @@ class Table:
         with reading():
             check_columns(self.frame, names)
             lazy = isinstance(self.frame, nw.LazyFrame)
-            frame = collect(self.frame.select(*names).unique()) if lazy else collect(self.frame)
+            frame = collect(select(self.frame, names).unique()) if lazy else collect(self.frame)
         return label_groups([column_of(frame[name]) for name in names])[0]
 
     def people(self, model: StandardFairnessModel) -> dict[GroupLabel, int]:
@@ -251,12 +253,15 @@ class Table:
         with reading():
             check_columns(self.frame, names)
             if isinstance(self.frame, nw.LazyFrame):
-                rows = nw.len().alias("number of rows")
-                counted = collect(self.frame.group_by(list(names)).agg(rows))
-                weights = column_of(counted["number of rows"]).values
+                inner = {f"key{at}": name for at, name in enumerate(names)}
+                keys = (column_there(self.frame, name).alias(key) for key, name in inner.items())
+                rows = nw.len().alias("rows")
+                counted = collect(self.frame.select(*keys).group_by([*inner]).agg(rows))
+                weights = column_of(counted["rows"]).values
+                columns = [column_of(counted[key].alias(name)) for key, name in inner.items()]
             else:
-                counted, weights = self.frame, None
-        groups, group = label_groups([column_of(counted[name]) for name in names])
+                columns, weights = [column_of(self.frame[name]) for name in names], None
+        groups, group = label_groups(columns)
         found = np.bincount(group, weights, minlength=len(groups))
         return {label: int(count) for label, count in zip(groups, found, strict=True)}
 
@@ -273,7 +278,8 @@ class Table:
             check_columns(self.frame, columns)
             if isinstance(self.frame, nw.LazyFrame):
                 distinct = [
-                    nw.col(name).n_unique().alias(f"key{at}") for at, name in enumerate(columns)
+                    column_there(self.frame, name).n_unique().alias(f"key{at}")
+                    for at, name in enumerate(columns)
                 ]
                 found = collect(self.frame.select(*distinct)).rows()[0]
                 return {name: int(n or 0) for name, n in zip(columns, found, strict=True)}

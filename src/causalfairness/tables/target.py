@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import OutcomeError, PredictorError, RoleError
 from causalfairness.fairness_model import HIGHER, LOWER, StandardFairnessModel
 from causalfairness.tables.columns import (
+    GAPS,
     LARGEST,
     SMALLEST,
     Column,
@@ -21,7 +22,7 @@ from causalfairness.tables.columns import (
     number_there,
 )
 from causalfairness.tables.groups import canonical, quoted, shown_value
-from causalfairness.tables.source import collect
+from causalfairness.tables.source import collect, column_there, select
 
 Of = Literal["outcome", "prediction"]
 Array = NDArray[np.float64]
@@ -43,27 +44,34 @@ class Target(NamedTuple):
 
     def read(self, column: Column) -> Array:
         """What is each row's number? Missing values come as NaN."""
-        if column.is_number and self._is_counted(column):
-            return np.where(column.is_missing, np.nan, column.values == canonical(self.value))
+        if self.value is None or self.role == "prediction":
+            column.check_amounts()
+        if (column.is_number or column.exact) and self._is_counted(column):
+            return np.where(column.is_missing, np.nan, column.is_value(canonical(self.value)))
         if column.values is not None:
             if len(known := column.values[~column.is_missing]):
                 self.check_range(float(known.min()), float(known.max()))
             return column.values
         if self.value is None or canonical(self.value) not in column.labels:
             raise OutcomeError(self._cannot_read(column))
-        hit = column.codes == column.labels.index(str(canonical(self.value)))
-        return np.where(column.is_missing, np.nan, hit.astype(float))
+        hit = column.is_value(canonical(self.value))
+        return np.where(column.is_missing, np.nan, hit)
 
     def expression(self, frame: nw.LazyFrame[Any]) -> nw.Expr:
         """What is each row's number, where the data lives? Missing values come as null."""
         kind = frame.collect_schema()[self.column]
         numeric = kind.is_numeric() or kind == nw.Boolean
         if numeric and (self.role == "prediction" or self.value is None):
-            return number_there(self.column, kind)
+            return number_there(frame, self.column)
         wanted = canonical(self.value)
         if self.value is None or isinstance(wanted, str) == numeric:
             raise OutcomeError(self._cannot_read(self._distinct(frame)))
-        column = number_there(self.column, kind) if numeric else nw.col(self.column).cast(nw.String)
+        column = column_there(frame, self.column)
+        if isinstance(wanted, float | int) and abs(wanted) >= GAPS:
+            self.read(self._distinct(frame))  # refuses it where it is not told from others
+            if not kind.is_float():  # whole numbers are compared as they are written
+                column, numeric, wanted = column.cast(nw.Int128), False, str(int(wanted))
+        column = number_there(frame, self.column) if numeric else column.cast(nw.String)
         return (column == wanted).cast(nw.Float64)
 
     def check_found(self, frame: nw.LazyFrame[Any]) -> None:
@@ -100,13 +108,12 @@ class Target(NamedTuple):
         """An outcome is compared with its value; a numeric prediction is a score already."""
         if self.value is None or self.role == "prediction":
             return False
-        assert column.values is not None
-        if not np.any(column.values == canonical(self.value)):
+        if not column.is_value(canonical(self.value)).any():
             raise OutcomeError(self._cannot_read(column))
         return True
 
     def _distinct(self, frame: nw.LazyFrame[Any]) -> Column:
-        return column_of(collect(frame.select(self.column).unique())[self.column])
+        return column_of(collect(select(frame, [self.column]).unique())[self.column])
 
     def _cannot_read(self, column: Column) -> str:
         known = [value for value in column.levels().values if value is not None]
@@ -255,10 +262,7 @@ class Within:
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
         """Which rows are asked about? Those without a value are not."""
-        wanted = canonical(self.equals)
-        if column.values is not None:
-            return np.asarray(column.values == wanted)
-        return np.array([*(label == wanted for label in column.labels), False])[column.codes]
+        return column.is_value(canonical(self.equals))
 
     @property
     def others(self) -> str:

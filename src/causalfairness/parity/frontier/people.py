@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import MissingValuesError, OutcomeError, RoleError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
-from causalfairness.tables import RowAccount, add_column
+from causalfairness.tables import RowAccount, add_column, only_columns
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import COMPARISON, NEITHER, Members, label_groups, members
 from causalfairness.tables.source import open_frame
@@ -81,7 +81,7 @@ def read_people(data: Any, model: StandardFairnessModel, graph: CausalGraph | No
     groups, of_row = label_groups([rows.read(name) for name in protected])
     role = members(groups, model)[of_row]
     there = np.flatnonzero(role != NEITHER)
-    frame = FrameRows(rows.frame[there].select(kept).to_native(), rows.categorical)
+    frame = FrameRows(only_columns(rows.frame[there], kept), rows.categorical)
     _refuse_missing(frame, kept)
     numbers = target_of(model, "outcome").read(frame.read(outcome))
     if np.ptp(numbers) == 0:
@@ -101,7 +101,7 @@ def with_values(native: Any, name: str, values: Sequence[Any]) -> Any:
     whole, called = add_column(native, values, name=name)
     frame = FrameRows(whole).frame
     order = frame.columns[:-1]
-    return frame.drop(name).rename({called: name}).select(order).to_native()
+    return only_columns(frame.with_columns(frame[called].alias(name)), order)
 
 
 def _check_roles(model: StandardFairnessModel, graph: CausalGraph) -> None:

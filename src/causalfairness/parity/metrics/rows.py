@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import GroupNotFoundError, RoleError, WeightError
 from causalfairness.estimators.answers import evaluate
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables import Missing, RowAccount, Rows, ask
+from causalfairness.tables import Missing, RowAccount, Rows, ask, only_columns
 from causalfairness.tables.groups import GroupLabel, count_rows, group_label, shown
 from causalfairness.tables.missing import check_policy
 from causalfairness.tables.target import Of, Target, favors_one, target_of
@@ -156,7 +156,7 @@ def _predicted(
     if model.predict is None:
         return None
     roles = (*model.protected_columns, *model.confounders, *model.mediators)
-    features = rows.frame.select(*roles)[at].to_native()
+    features = only_columns(rows.frame[at], roles)
     found = evaluate(model.predict, features, model)
     Target("prediction", model.outcome_value, "prediction").check_range(found.min(), found.max())
     return found

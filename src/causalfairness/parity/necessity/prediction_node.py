@@ -22,7 +22,7 @@ from causalfairness.scm.choice import Choice
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.fitting import Remembered
 from causalfairness.scm.mechanism import Sample
-from causalfairness.tables import add_column
+from causalfairness.tables import add_column, only_columns
 from causalfairness.tables.frames import Template, frame_rows
 
 Array = NDArray[np.float64]
@@ -54,7 +54,7 @@ def with_prediction_node(
     rows = frame_rows(data, columns)
     for column in columns:
         rows.read(column)
-    people = rows.frame.select(*columns).to_native()
+    people = only_columns(rows.frame, columns)
     data, name = add_column(data, evaluate(model.predict, people, model), name="prediction")
     function = AuditedFunction(model, rows.template(columns))
     graph = scm.graph

@@ -153,9 +153,10 @@ def as_outcome(column: Column, target: Target, people: Scored) -> Array:
     Numbers for an outcome of words are taken as chances.
     """
     coded = people.pair.rows.columns[target.column]
+    column.check_amounts()
     if column.values is not None:
         if target.value is not None and coded.is_number:
-            return np.where(column.is_missing, np.nan, column.values == canonical(target.value))
+            return np.where(column.is_missing, np.nan, column.is_value(canonical(target.value)))
         low, high = np.nanmin(column.values, initial=0), np.nanmax(column.values, initial=0)
         if not (np.isfinite(low) and np.isfinite(high)):
             raise OutcomeError(f"column {column.name!r} holds infinite values; remove or cap them")

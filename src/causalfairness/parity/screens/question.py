@@ -34,7 +34,7 @@ from causalfairness.tables.columns import Value, column_of
 from causalfairness.tables.frames import refuse_weights
 from causalfairness.tables.groups import canonical, label_groups, shown, shown_value
 from causalfairness.tables.missing import check_policy
-from causalfairness.tables.source import check_columns, collect, reading
+from causalfairness.tables.source import check_columns, collect, reading, select
 from causalfairness.tables.target import Target
 
 FEW = 30  # people; categories of fewer are marked
@@ -209,7 +209,7 @@ def _read(
     refuse_weights(table.weights, "a published screen")
     with reading():
         check_columns(table.frame, names)
-        rows = collect(table.frame.select(*names))
+        rows = collect(select(table.frame, names))
     column = column_of(rows[measured])
     coded = favorable in (0, 1) and {*column.levels().values} <= {0.0, 1.0, None}
     values = Target(measured, None if coded else favorable, "outcome", "favorable").read(column)
