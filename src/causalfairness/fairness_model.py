@@ -332,6 +332,9 @@ class StandardFairnessModel:
 
 def _columns(role: str, columns: Any) -> tuple[str, ...]:
     """The columns of a role as a tuple; sets are sorted, so that the order is always the same."""
+    series = hasattr(columns, "to_frame") or (role == "protected" and hasattr(columns, "dtype"))
+    if series and not hasattr(columns, "get_indexer"):  # names may come as an index
+        raise RoleError(_no_name(role, columns))
     if isinstance(columns, (str, bytes)):
         raise RoleError(
             f"{role} is a list of columns, got the text {columns!r}; write [{columns!r}]"
@@ -360,6 +363,8 @@ def _check_distinct(columns_by_role: dict[str, tuple[str, ...]]) -> None:
         if role == "protected" and not columns:
             raise RoleError("protected names no column; name at least one")
         for column in columns:
+            if hasattr(column, "dtype"):
+                raise RoleError(_no_name(role, column))
             if not isinstance(column, str) or not column:
                 raise RoleError(
                     f"{role} names the column {column!r}; a column is named by text that is "
@@ -373,6 +378,13 @@ def _check_distinct(columns_by_role: dict[str, tuple[str, ...]]) -> None:
                     "every column has one role: remove it from one of them"
                 )
             role_of[column] = role
+
+
+def _no_name(role: str, values: Any) -> str:
+    return (
+        f"{role} holds values ({type(values).__name__}); expected the name of a column: put the "
+        "values into the data as a column, and give its name"
+    )
 
 
 def _is_missing(value: Any) -> bool:

@@ -72,12 +72,6 @@ def coarsen(frame: Frame, bins: Mapping[str, Bins]) -> tuple[Frame, Cuts]:
         else tuple(float(cut) for cut in wanted)
         for column, wanted in bins.items()
     }
-    for column, at in cuts.items():
-        if largest(np.array(at)) >= GAPS and not kinds[column].is_float():
-            raise ColumnTypeError(
-                f"column {column!r} would be cut at {max(at, key=abs):g}, where floating-point "
-                "numbers merge whole ones; subtract a constant from the column first"
-            )
     binned = [_bin(frame, column, at) for column, at in cuts.items()]
     return frame.with_columns(*binned), cuts
 
@@ -111,6 +105,11 @@ def _quantiles(frame: Frame, column: str, count: int) -> tuple[float, ...]:
 
 
 def _bin(frame: Frame, column: str, cuts: Sequence[float]) -> nw.Expr:
+    if largest(np.array(cuts)) >= GAPS and not frame.collect_schema()[column].is_float():
+        raise ColumnTypeError(
+            f"column {column!r} would be cut at {max(cuts, key=abs):g}, where floating-point "
+            "numbers merge whole ones; subtract a constant from the column first"
+        )
     number, names = number_there(frame, column), bin_names(cuts)
     chosen: nw.Expr = nw.when(number > cuts[-1]).then(nw.lit(names[-1]))
     for cut, name in zip(reversed(cuts), reversed(names[:-1]), strict=True):

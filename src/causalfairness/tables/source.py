@@ -12,7 +12,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -195,7 +195,6 @@ def reading() -> Iterator[None]:
 
 def _open_files(path: str) -> Frame:
     import duckdb
-    from pyarrow import parquet
 
     literal = Path(path)
     if literal.is_dir():
@@ -210,20 +209,27 @@ def _open_files(path: str) -> Frame:
     for name in found:
         if not Path(name).stat().st_size:
             raise SourceError(f"{name!r} is empty: not even the names of columns are in it")
-    files = [glob.escape(name) for name in found]  # the engine looks for patterns once more
-    connection = _connection(os.getpid(), get_ident())
     try:
-        if kinds == {"parquet"}:
-            relation = connection.read_parquet(files, union_by_name=True)
-            headers = [parquet.read_schema(name).names for name in found]
-        else:
-            headers = [_names_in_csv(name) for name in found]
-            relation = _read_csv(connection, files)
+        return open_frame(_relation(found, kinds))
     except duckdb.Error as cause:
         raise SourceError(f"{path!r} cannot be read: {cause}") from cause
-    for names in (*headers, {*chain(*headers)}):
-        check_names(sorted(names))
-    return open_frame(relation)
+
+
+def _relation(names: Sequence[str], kinds: Set[str]) -> Any:
+    """The rows of all files. Their own names of columns are looked at: the engine changes them."""
+    from pyarrow import parquet
+
+    files = [glob.escape(name) for name in names]  # the engine looks for patterns once more
+    connection = _connection(os.getpid(), get_ident())
+    if kinds == {"parquet"}:
+        relation = connection.read_parquet(files, union_by_name=True)
+        headers = [parquet.read_schema(name).names for name in names]
+    else:
+        headers = [_names_in_csv(name) for name in names]
+        relation = _read_csv(connection, files)
+    for together in (*headers, {*chain(*headers)}):
+        check_names(sorted(together))
+    return relation
 
 
 def _names_in_csv(name: str) -> list[str]:
