@@ -363,7 +363,7 @@ def _check_distinct(columns_by_role: dict[str, tuple[str, ...]]) -> None:
         if role == "protected" and not columns:
             raise RoleError("protected names no column; name at least one")
         for column in columns:
-            if hasattr(column, "dtype"):
+            if hasattr(column, "dtype") and not isinstance(column, str):
                 raise RoleError(_no_name(role, column))
             if not isinstance(column, str) or not column:
                 raise RoleError(

@@ -54,7 +54,7 @@ def open_frame(data: Any) -> Frame:
     with reading():
         try:
             frame: Frame = nw.from_native(data)
-            check_names(frame.collect_schema().names())
+            check_names(frame.columns)
             return frame
         except nw.exceptions.DuplicateError as cause:
             raise SourceError(f"the data has two columns of the same name: {cause}") from cause
@@ -103,6 +103,8 @@ def column_there(frame: Frame, name: str) -> nw.Expr:
     >>> frame.select(column_there(frame, "^q$"))["^q$"].to_list()
     [2]
     """
+    if name == "*" and frame.implementation.is_duckdb():
+        raise SourceError("DuckDB takes the column called '*' for all columns; rename it")
     kinds = frame.collect_schema()
     column = nw.nth(kinds.names().index(name))
     return column.cast(nw.Int128) if kinds[name] == nw.UInt128 else column  # as Arrow needs it
