@@ -90,7 +90,9 @@ def test_scores_have_the_mean_that_methods_states_when_g_is_known():
     y, a, z = people(500, rng, shift=1.0, noise=0.5)
     fixed = LinearRegression()
     found = cf.invariance_test(y, a, z, regressor=fixed, propensity=DummyClassifier())
-    one, other = halves(a.astype(np.int64), np.random.default_rng(0).spawn(2)[0])
+    brought = read(y, a, z)  # people in the order of what they have
+    y, a, z = brought.predictions[:, 0], brought.group, brought.features
+    one, other = halves(a, np.random.default_rng(0).spawn(2)[0])
     t = []
     for learned, judged in ((one, other), (other, one)):
         g = fixed.fit(np.column_stack([z, a])[learned], y[learned])

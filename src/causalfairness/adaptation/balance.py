@@ -20,6 +20,7 @@ from causalfairness.errors import OverlapError
 from causalfairness.estimators.cross_fitting import Problem, assign_folds, cross_fit
 from causalfairness.estimators.learners import classifiers
 from causalfairness.scm.causes import Causes
+from causalfairness.scm.evaluation import in_order
 
 FOLDS = 5
 
@@ -31,11 +32,12 @@ def reference_weights(
     weights = np.ones(len(group))
     if not confounders:
         return weights
+    order = in_order(read.values, {"group": group})[0].rows
     domains = tuple(read.domains[name] for name in confounders)
     values = tuple(read.values[name] for name in confounders)
     design = Causes(len(group), domains, values).design()
     for code in np.unique(group[group != REFERENCE]):
-        rows = np.flatnonzero((group == REFERENCE) | (group == code))
+        rows = order[np.isin(group[order], (REFERENCE, code))]
         own = (group[rows] == code).astype(np.int8)
         chance = _chance(design[rows], own, seed, workers)
         odds = (1 - chance) / chance

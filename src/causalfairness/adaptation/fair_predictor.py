@@ -81,9 +81,11 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         self.adapter_.report_ = replace(self.adapter_.report_, account=account)
         adapted = self.adapter_.transform(whole)
         self.features_ = self._features(adapted, adapter)
-        target = FrameRows(adapted).frame[outcome].to_numpy()
+        rows = FrameRows(adapted)
+        learned = rows.frame[rows.arrangement(self.features_, [outcome]).rows]
         self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(only_columns(adapted, self.features_), target)
+        told = only_columns(learned.to_native(), self.features_)
+        self.estimator_.fit(told, learned[outcome].to_numpy())
         if hasattr(self.estimator_, "classes_"):
             self.classes_ = self.estimator_.classes_
         self.feature_names_in_ = np.array(

@@ -23,6 +23,8 @@ from causalfairness.adaptation.steps import Steps
 from causalfairness.inference import run_all
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.domain import Domain
+from causalfairness.scm.evaluation import in_order
+from causalfairness.tables.fingerprint import Arrangement
 
 Codes = NDArray[np.int64]
 Values = Mapping[str, Array]
@@ -81,6 +83,8 @@ def fit_mechanisms(
     Every column and group is a task of its own with its own seed, so the answer does not depend on
     the number of workers.
     """
+    order = arranged(blanks, values, group).rows
+    values, group = {name: column[order] for name, column in values.items()}, group[order]
     tasks, counts = [], []
     for at, (blank, learner) in enumerate(zip(blanks, learners, strict=True)):
         groups = range(int(group.max()) + 1) if blank.move.by_group else (None,)
@@ -103,17 +107,28 @@ def _fit(task: _Task) -> ConditionalDistribution:
     return task.learner.fit(task.causes, task.values, edges=task.edges, seed=task.seed)
 
 
+def arranged(mechanisms: Sequence[Mechanism], values: Values, group: Codes) -> Arrangement:
+    """In which order do rows come, by the causes of what is moved, and then by what is?"""
+    causes = {d.name: values[d.name] for one in mechanisms for d in one.causes if d.name in values}
+    moved = {
+        one.move.column: values[one.move.column] for one in mechanisms if one.move.column in values
+    }
+    return in_order(causes, {"group": group, **moved})[0]
+
+
 def adapt(
     mechanisms: Sequence[Mechanism], values: Values, group: Codes, *, seed: int
 ) -> dict[str, Array]:
     """What would every column be in the reference group? Columns without values are passed over."""
     adapted = dict(values)
+    places = arranged(mechanisms, values, group).places
     rows = np.flatnonzero(group != REFERENCE)
     for at, mechanism in enumerate(mechanisms):
         column = mechanism.move.column
         if column not in values:
             continue
         luck = np.random.default_rng([seed, MOVING, at]).random(len(group))
+        luck = luck[places]
         moving = rows if mechanism.move.by_group else _changed(mechanism, values, adapted, rows)
         if not len(moving):
             continue

@@ -10,7 +10,7 @@ import numpy as np
 
 from causalfairness.adaptation.grouping import FEW_ROWS, Grouping
 from causalfairness.adaptation.learner import Array
-from causalfairness.adaptation.mechanisms import MOVING, Codes, Mechanism, Values
+from causalfairness.adaptation.mechanisms import MOVING, Codes, Mechanism, Values, arranged
 from causalfairness.adaptation.plan import Move, Plan
 from causalfairness.effects.table import as_text
 from causalfairness.tables.missing import RowAccount, said_of_dropped
@@ -175,6 +175,8 @@ def rank_fits(
     """
     from scipy.stats import kstest
 
+    order = arranged(mechanisms, values, group).rows
+    values, group = {name: column[order] for name, column in values.items()}, group[order]
     for at, mechanism in enumerate(mechanisms):
         if mechanism.move.column not in values:
             continue

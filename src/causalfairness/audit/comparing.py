@@ -195,7 +195,7 @@ def _record(given: Given) -> Record:
 
 def _remarks(before: Record, now: Record) -> Iterator[str]:
     if before["data"].get("order") != now["data"]["order"]:
-        yield "the same rows come in another order, by which folds and ties are dealt"
+        yield "the same rows come in another order, which moves the last digits of sums and no more"
     for where, old, new in _within("", before["versions"], now["versions"], 0.0):
         yield f"{where}: {old} before, {new} now"
 

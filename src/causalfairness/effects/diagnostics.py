@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from causalfairness.tables import RowAccount
 
+LEFT_OUT = (
+    "rows were dropped for missing values as if chance had chosen them among people like them"
+)
+
 
 @dataclass(frozen=True)
 class Overlap:
@@ -92,6 +96,10 @@ class Diagnostics:
     learners: tuple[LearnerLoss, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if sum(self.rows.dropped.values()) and LEFT_OUT not in self.assumptions:
+            object.__setattr__(self, "assumptions", (*self.assumptions, LEFT_OUT))
 
     def __str__(self) -> str:
         reason = f" (chosen because {self.chosen_because})" if self.chosen_because else ""

@@ -90,7 +90,7 @@ def bootstrap(
     assert pair.outcome is not None
     rows = len(pair.rows.kept)
     drawing = _Drawing(
-        means_of, draw, pair.group, pair.outcome, row_weights(pair), pair.index, rows
+        means_of, draw, pair.group, pair.outcome, row_weights(pair), pair.places, rows
     )
     values, plain = drawing.answer(drawing.weights)
     generators = np.random.default_rng(seed).spawn(replicates)
@@ -98,9 +98,10 @@ def bootstrap(
     drawn = run_all(drawing.again, tasks, workers=workers, what="bootstrap replicates")
     means = np.stack([means for block in drawn for means, _ in block])
     gaps = np.array([gap for block in drawn for _, gap in block])
-    identity, stated = pair.rows.identity, frozenset(assumptions)
+    stated = frozenset(assumptions)
     drawn_as = f"{seed}/{replicates}{'' if draw is draw_weights else ' ' + draw.__name__}"
-    basis = Basis(identity.fingerprint, "replicates", identity.order, drawn_as)
+    fingerprint, order = pair.rows.drawn(pair.rows.arrangement.rows)
+    basis = Basis(fingerprint, "replicates", order, drawn_as)
     scale = float(np.abs(values).max())
     gap = Effect("total", plain, _spread(gaps, scale), basis, stated)
     return Bootstrapped(WorldMeans(values, _spread(means, scale), basis, stated), gap)
@@ -127,11 +128,11 @@ class _Drawing:
     group: NDArray[np.int8]
     outcome: Array
     weights: Array
-    index: NDArray[np.int64]
+    places: NDArray[np.int64]
     table_rows: int
 
     def again(self, generators: Sequence[np.random.Generator]) -> list[tuple[Array, float]]:
-        draws = (self.draw(rng, self.table_rows)[self.index] for rng in generators)
+        draws = (self.draw(rng, self.table_rows)[self.places] for rng in generators)
         return [self.answer(self.weights * drawn) for drawn in draws]
 
     def answer(self, weights: Array) -> tuple[Array, float]:

@@ -27,6 +27,7 @@ from causalfairness.effects import (
 from causalfairness.estimators.cross_fitting import assign_folds
 from causalfairness.estimators.learners import (
     Learner,
+    capped,
     check_learner,
     check_means,
     check_probabilities,
@@ -172,7 +173,7 @@ def cross_fitted(
     for rng in np.random.default_rng(seed).spawn(estimator.repeats):
         fold = assign_folds(sample.group, estimator.folds, rng)
         nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
-        runs.append(one_step(sample, nuisance, Guard(estimator.clip)))
+        runs.append(one_step(sample, nuisance, Guard.of(estimator.clip, pair.model)))
         losses.append(nuisance.losses)
     averaged = tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
     return assemble(pair, runs, averaged, name=str(estimator), seed=seed)
@@ -216,10 +217,14 @@ def assemble(
         overlap=overlap,
         learners=losses,
         assumptions=ASSUMPTIONS,
-        notes=notes,
+        notes=(*notes, *(capped(pair) if _by_linear_chances(losses) else ())),
     )
     moments = SecondMoments.average([run.second_moments for run in runs])
     return Estimate(means, raw_gap, diagnostics, second_moments=moments)
+
+
+def _by_linear_chances(losses: Sequence[LearnerLoss]) -> bool:
+    return any(loss.measure == "log loss" and "linear" in loss.learner for loss in losses)
 
 
 def summarise(

@@ -8,7 +8,7 @@ taken. Boosting alone is too noisy in small groups, a linear model alone too sti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,13 @@ from causalfairness.errors import LearnerError
 from causalfairness.scm.learners import BOOSTING as SETTINGS
 from causalfairness.scm.learners import weight_argument
 
+if TYPE_CHECKING:
+    from causalfairness.tables import RowPair
+
 Array = NDArray[np.float64]
 MOST_PRODUCTS = 400  # columns after squares and products; beyond, linear models stay plain
 REACH = 3.0  # standard deviations that the linear models of probabilities see
+MOST_CUT = 0.01  # of rows, that may go unsaid
 BOOSTING = {**SETTINGS, "max_iter": 60, "max_leaf_nodes": 8}
 FLOOR = 1e-12  # keeps log losses and odds finite; far below any weight that is not clipped
 
@@ -63,6 +67,21 @@ def classifiers(columns: int, seed: int) -> tuple[Learner, ...]:
     ]
     boosted = HistGradientBoostingClassifier(**BOOSTING, random_state=seed)
     return (*linear, Learner("boosting", boosted))
+
+
+def capped(pair: RowPair) -> tuple[str, ...]:
+    """Of which columns did linear models of chances not see the outermost values?"""
+    found, columns = [], pair.rows.columns
+    for name in (*pair.model.confounders, *pair.model.mediators):
+        column = columns[name].take(pair.index)
+        if (values := column.values) is None or column.is_missing.all():
+            continue
+        away = np.abs(values - np.nanmean(values)) / (np.nanstd(values) or 1.0)
+        cut = float(np.mean(away > REACH))  # of a normal column .27 %
+        if (cut > MOST_CUT or np.nanmax(away) > 2 * REACH) and len(np.unique(values)) > 2:
+            found.append(f"{name} ({cut:.2%} of rows)")
+    said = f"linear models of chances take values more than {REACH:g} standard deviations out as if"
+    return (f"{said} they lay there: {', '.join(found)}",) if found else ()
 
 
 def _linear(columns: int, setting: str, first: Sequence[Any], last: Any) -> tuple[Learner, ...]:

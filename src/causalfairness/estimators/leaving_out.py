@@ -30,7 +30,7 @@ from causalfairness.estimators.saturated import CellPieces, Saturated
 from causalfairness.estimators.strata import Strata
 from causalfairness.estimators.within_cells import ratio
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables import Of, Table
+from causalfairness.tables import Of, RowPair, Table
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -143,9 +143,7 @@ class _People:
     """What was learned about everyone with all confounders in sight?"""
 
     estimator: DoublyRobust | KnownModel
-    table: Table
-    model: StandardFairnessModel
-    of_what: Of
+    pair: RowPair
     sample: Sample
     fold: NDArray[np.int64]
     nuisance: Nuisance
@@ -169,28 +167,14 @@ class _People:
         fold = assign_folds(sample.group, estimator.folds, rng)
         candidates = estimator.candidates(pair, seed)
         nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
-        return cls(
-            estimator,
-            table,
-            model,
-            of_what,
-            sample,
-            fold,
-            nuisance,
-            candidates,
-            workers,
-            seed,
-        )
+        return cls(estimator, pair, sample, fold, nuisance, candidates, workers, seed)
 
     def without(self, confounder: str) -> LeftOut:
-        rest = [name for name in self.model.confounders if name != confounder]
-        fewer = replace(self.model, confounders=rest)
-        table = self.table.needing(confounder) if self.table.missing == "drop" else self.table
-        pair = self.estimator.read(table, fewer, self.of_what).pair(fewer)
+        pair = self.pair.without(confounder)
         short = replace(self.sample, confounders=pair.confounders)
         candidates = self.estimator.candidates(pair, self.seed)
         models = fit_nuisance(short, candidates, self.fold, workers=self.workers)
-        guard = Guard(self.estimator.clip)
+        guard = Guard.of(self.estimator.clip, pair.model)
         without = stage_arrays(short, models, guard)
         with_it = stage_arrays(self.sample, self.nuisance, guard)
         if self.sample.known is None and self.sample.has_mediators:

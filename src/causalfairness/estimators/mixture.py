@@ -4,7 +4,7 @@ Each group's confounders, mediators and outcome are described by mixtures of nor
 (`sklearn.mixture.GaussianMixture`), one per combination of the discrete columns; P(c | k),
 P(m | j, c) and E[y | i, m, c] follow by conditioning and are put together as they are (methods §2.1
 item 2). A plug-in: where columns are no such mixtures the answer is biased. EM keeps the groups'
-means, so the parts add up to the plain gap. The order of rows or columns does not matter.
+means, so the parts add up to the plain gap.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Mixture:
         cells = run_all(search, arranged.cells, workers=workers, what="fitting mixtures")
         arranged = arranged._replace(cells=cells)
         groups = arranged.groups()
-        overlap = overlap_of(groups, cells, arranged.confounders)
+        overlap = overlap_of(groups, cells, arranged.confounders, pair)
         half = max(self.draws // max(len(group.share) for group in groups), 16).bit_length() - 2
         quasi = qmc.MultivariateNormalQMC(np.zeros(arranged.inputs), seed=draws).random(2**half)
         normals = np.concatenate([quasi, -quasi])  # linear functions are integrated exactly
@@ -153,11 +153,9 @@ def arrange(pair: RowPair, most_values: int, rng: np.random.Generator) -> Arrang
     assert pair.outcome is not None
     assert pair.rows.target is not None
     inside = pair.model.confounders
-    names = (*sorted(inside), *sorted(pair.model.mediators))
+    in_order, outcome = pair.columns.index, pair.outcome
+    names = (*sorted(inside, key=in_order), *sorted(pair.model.mediators, key=in_order))
     columns = [pair.rows.columns[name].take(pair.index) for name in names]
-    codes: list[Any] = [column.levels().codes for column in columns]
-    order = np.lexsort([pair.outcome, *codes, pair.group])
-    columns, outcome = [column.take(order) for column in columns], pair.outcome[order]
     few = [c for c in columns if c.values is None or len(c.levels().values) <= most_values]
     many = [column for column in columns if column not in few]
     if not many:
@@ -166,8 +164,8 @@ def arrange(pair: RowPair, most_values: int, rng: np.random.Generator) -> Arrang
             f"{most_values} values; use Strata(), which counts them exactly"
         )
     numbers, notes = map(list, zip(*(_continuous(column, rng) for column in many), strict=True))
-    discrete, others = (", ".join(repr(column.name) for column in some) for some in (few, many))
-    notes = [f"{others} taken as continuous", *filter(None, notes)]
+    discrete, others = (", ".join(sorted(repr(c.name) for c in some)) for some in (few, many))
+    notes = [f"{others} taken as continuous", *sorted(filter(None, notes))]
     if few:
         notes.insert(0, f"strata by {discrete} (labels, or at most {most_values} values)")
     levels, level = np.unique(outcome, return_inverse=True)
@@ -177,14 +175,14 @@ def arrange(pair: RowPair, most_values: int, rng: np.random.Generator) -> Arrang
         levels, level = outcome.mean(keepdims=True), np.zeros_like(level)
     kept = np.column_stack(numbers)
     kept = (kept - kept.mean(axis=0)) / kept.std(axis=0)
-    keys: list[Any] = [pair.group[order], level, *(column.levels().codes for column in few)]
+    keys: list[Any] = [pair.group, level, *(column.levels().codes for column in few)]
     found, which = np.unique(np.stack(keys), axis=1, return_inverse=True)
     strata, cells = sum(column.name in inside for column in few), []
     for at, (group, of, *_) in enumerate(found.T.tolist()):
         rows = np.flatnonzero(which == at)
         words = [f"{c.name}={shown(c.take(rows[:1]).levels().values)}" for c in few]
         stratum, profile = (", ".join(some) or "everyone" for some in (words[:strata], words))
-        cells.append(Cell(group, stratum, profile, float(levels[of]), order[rows], kept[rows]))
+        cells.append(Cell(group, stratum, profile, float(levels[of]), rows, kept[rows]))
     _check(cells)
     notes.append(f"outcome {pair.rows.target.column!r} {said}")
     return Arranged(cells, len(inside) - strata, len(many), scale, tuple(notes))

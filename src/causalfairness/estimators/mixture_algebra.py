@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from causalfairness.effects import Overlap
+from causalfairness.estimators.nuisance import Sample
 from causalfairness.estimators.one_step import Guard, refuse_if_strained, weigh
+from causalfairness.tables import RowPair
 
 Array = NDArray[np.float64]
 RIDGE = 1e-6  # added to variances, as a share of each column's variance
@@ -137,18 +139,24 @@ def _direct(told: Components, others: Components, points: Array, noise: Array) -
     return moved
 
 
-def overlap_of(groups: Sequence[Components], cells: Sequence[Cell], confounders: int) -> Overlap:
+def overlap_of(
+    groups: Sequence[Components], cells: Sequence[Cell], confounders: int, pair: RowPair
+) -> Overlap:
     """How far do the groups overlap, in the world that asks most? Refuses if hardly at all.
 
     A row of group i needs the weight P(m | j, c) P(c | k) / P(m, c | i) in world (i, j, k)."""
     dense = np.concatenate([_log_densities(groups, cell, confounders) for cell in cells], axis=2)
     group = np.repeat([cell.group for cell in cells], [len(cell.numbers) for cell in cells])
-    (everything, given_c), guard, strains = dense, Guard(), []
+    assert pair.outcome is not None
+    rows = np.concatenate([cell.rows for cell in cells])
+    told = pair.confounders[rows], pair.mediators[rows], pair.outcome[rows]
+    sample, guard = Sample(pair.group[rows], *told, None), Guard.of(None, pair.model)
+    (everything, given_c), strains = dense, []
     for i, k in product((0, 1), repeat=2):
         wanted = everything[1 - i] - everything[i] + given_c[k] - given_c[1 - i]
         ratio, ones = np.exp(np.minimum(wanted, LARGEST)), np.ones(len(group))
         strains.append(weigh(ratio, ones, group == i, (i, 1 - i, k), i, guard)[1])
-        refuse_if_strained(strains[-1], guard)
+        refuse_if_strained(strains[-1], guard, sample, unseen=False)
     worst = min(strains, key=lambda strain: strain.effective / strain.rows)
     return Overlap(None, worst.effective, worst.rows, max(strain.largest for strain in strains))
 

@@ -21,11 +21,16 @@ from numpy.typing import NDArray
 
 from causalfairness.effects.second_moments import SecondMoments, StageArrays, second_moments
 from causalfairness.effects.world_means import pool
-from causalfairness.errors import OverlapError, SmallGroupError
+from causalfairness.errors import OverlapError, SmallGroupError, WeightError
 from causalfairness.estimators.learners import FLOOR
 from causalfairness.estimators.nuisance import Nuisance, Sample
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.inference import detectable_effect, difference_error, effective_size
 
 Array = NDArray[np.float64]
+EVEN = 0.25  # of its rows a group counts for at least, where it overlaps and is only small
+MOST_REPEATED = 0.4  # of rows that are copies; with more, models have seen nearly everybody
+FEWEST_DISTINCT = 30  # people, below whom columns are coarse rather than rows copied
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,13 @@ class Guard:
     least_effective: float = 15.0
     most_of_one: float = 0.25
     least_average: float = 0.5
+    called: str = "reference against comparison group"
+
+    @classmethod
+    def of(cls, clip: float | None, model: StandardFairnessModel) -> Guard:
+        """Which guard speaks of these groups?"""
+        reference, comparison = model.reference_label, model.comparison_label
+        return cls(clip, called=f"reference group {reference!r}, comparison group {comparison!r}")
 
     def level(self, rows: int) -> float:
         """At what multiple of the average are weights cut in a group of this size?"""
@@ -63,6 +75,7 @@ class Strain(NamedTuple):
     average: float  # of the weights before they are normalised; 1 where the groups overlap
     level: float
     clipped: float  # share of rows
+    heaviest: int  # the row that counts most
 
 
 class OneStep(NamedTuple):
@@ -113,6 +126,7 @@ def weigh(
         average=float(total / weights[inside].sum()),
         level=level,
         clipped=float(np.mean(ratio[inside] > level)),
+        heaviest=int(np.argmax(counted)),
     )
     return counted, strain
 
@@ -226,7 +240,7 @@ class _Terms:
     ) -> tuple[float, Array]:
         inside = self.sample.group == group
         weights, strain = weigh(ratio, self.weights, inside, world, group, self.guard)
-        refuse_if_strained(strain, self.guard)
+        refuse_if_strained(strain, self.guard, self.sample, unseen=True)
         strains.append(strain)
         return _ratio_of_sums(values, weights)
 
@@ -237,29 +251,92 @@ def _ratio_of_sums(values: Array, weights: Array) -> tuple[float, Array]:
     return mean, weights * (values - mean) / total
 
 
-def refuse_if_strained(strain: Strain, guard: Guard) -> None:
-    """Is too much asked of a group's rows?"""
-    own, other = ("reference", "comparison") if strain.group == 0 else ("comparison", "reference")
-    if strain.rows < guard.least_effective:
-        raise SmallGroupError(
-            f"the {own} group has only {strain.rows} rows, too few to be weighted; at least "
-            f"{guard.least_effective:g} are needed"
-        )
-    if strain.average < guard.least_average:
-        found = (
-            f"hardly anyone in the {own} group resembles the {other} group: weights that would "
-            f"make it do so average {strain.average:.2g}, where 1 is expected"
-        )
-    elif strain.effective < guard.least_effective or strain.largest > guard.most_of_one:
-        found = (
-            f"weighted to resemble the {other} group, the {strain.rows:,} rows of the {own} group "
-            f"count for only {strain.effective:.1f} (at least {guard.least_effective:g} are asked "
-            f"for), and one row makes up {strain.largest:.0%} of the mean"
-        )
-    else:
+def refuse_if_strained(strain: Strain, guard: Guard, sample: Sample, *, unseen: bool) -> None:
+    """Is too much asked of a group's rows? What is refused is the first cause that is there.
+
+    A group too small, rows that weigh much by themselves, rows that repeat (which matters only to
+    models that are to judge `unseen` people), and groups that hardly overlap look alike by their
+    weights, and are mended in four ways.
+    """
+    alone = strain.rows < guard.least_effective
+    lost = strain.average < guard.least_average
+    few = strain.effective < guard.least_effective or strain.largest > guard.most_of_one
+    if not (alone or lost or few):
         return
+    own, other = ("reference", "comparison") if strain.group == 0 else ("comparison", "reference")
+    weights = np.ones(len(sample)) if sample.weights is None else sample.weights
+    inside, plain = sample.group == strain.group, np.ones(len(sample))
+    as_given = weigh(plain, weights, inside, strain.world, strain.group, Guard(np.inf))[1]
+    enough, share = guard.least_effective, strain.effective / strain.rows
+    who = f"({guard.called})"
+    if not alone and (
+        as_given.largest > guard.most_of_one or as_given.effective < min(enough, 0.5 * strain.rows)
+    ):
+        typical = as_given.largest * weights[inside].sum() / np.median(weights[inside])
+        raise WeightError(
+            f"by their own weights, before anything is compared, the {strain.rows:,} rows of the "
+            f"{own} group count for only {as_given.effective:.1f} (at least {enough:g} are asked "
+            f"for): one row weighs {typical:,.0f} times as much as the median one and makes up "
+            f"{as_given.largest:.0%} of its group. Check the column of weights, or trim them and "
+            f"say so {who}"
+        )
+    if alone or (few and (strain.rows < 2 * enough or (share >= EVEN and not lost))):
+        raise SmallGroupError(
+            f"the {own} group has only {strain.rows} rows, too few to be weighted: they count for "
+            f"{strain.effective:.1f} once they resemble the {other} group, and at least "
+            f"{enough:g} are needed. {_seen_by(sample, weights)}. Pool the group with another or "
+            f"bring more people {who}"
+        )
+    both = np.column_stack([sample.group, sample.confounders, sample.mediators])
+    alike = np.all(both[:, 1:] == both[strain.heaviest, 1:], axis=1)
+    if unseen and (repeated := _repeated(both, sample.outcome)) > MOST_REPEATED:
+        raise OverlapError(
+            f"{repeated:.0%} of the rows are copies of others, alike in group, confounders, "
+            f"mediators and outcome (the row that counts most comes {int(alike.sum())} times): a "
+            "model that is to judge people it has not seen has seen their copies, and its weights "
+            "say nothing about overlap. Bring everybody once, with a column of weights that says "
+            f"for how many they stand {who}"
+        )
+    found = (
+        f"hardly anyone in the {own} group resembles the {other} group: weights that would make it "
+        f"do so average {strain.average:.2g}, where 1 is expected"
+        if lost
+        else f"weighted to resemble the {other} group, the {strain.rows:,} rows of the {own} group "
+        f"count for only {strain.effective:.1f} (at least {enough:g} are asked for), and one row "
+        f"makes up {strain.largest:.0%} of the mean"
+    )
+    shared = [
+        int(np.sum(alike & (sample.group == role))) for role in (strain.group, 1 - strain.group)
+    ]
     raise OverlapError(
-        f"{found}: the groups hardly overlap. Leave out columns that all but reveal the group, "
-        "restrict the question to where both groups are seen (Strata(empty_cells='restrict')), or "
-        "choose a less extreme model for the group"
+        f"{found}: the groups hardly overlap. The row that counts most weighs "
+        f"{strain.largest * strain.rows:,.0f} times the average; its confounders and mediators are "
+        f"those of {shared[0] - 1:,} others in its group and of {shared[1]:,} in the other. Leave "
+        "out columns that all but reveal the group, restrict the question to where both groups are "
+        "seen (Strata(empty_cells='restrict')), or choose a less extreme model for the group "
+        f"{who}"
+    )
+
+
+def _repeated(people: Array, outcome: Array) -> float:
+    """What share of rows are copies? None, where people who are alike in columns differ in outcome:
+    then columns are coarse, and nobody is there twice."""
+    of_row, times = np.unique(people, axis=0, return_inverse=True, return_counts=True)[1:]
+    told = np.column_stack([of_row.reshape(-1), outcome])
+    if len(np.unique(told, axis=0)) > len(times) or len(times) < FEWEST_DISTINCT:
+        return 0.0
+    return float(1 - len(times) / len(people))
+
+
+def _seen_by(sample: Sample, weights: Array) -> str:
+    """Which difference of means would so few people show?"""
+    rows, variances = [], []
+    for role in (0, 1):
+        own, w = sample.outcome[sample.group == role], weights[sample.group == role]
+        rows.append(float(effective_size(w.sum(), w @ w)))
+        variances.append(float(own.var()))
+    least = detectable_effect(difference_error(variances, rows))
+    return (
+        f"Between {rows[0]:,.0f} and {rows[1]:,.0f} people even a plain gap is told from zero four "
+        f"times in five only if it is {least:.2g} or more"
     )

@@ -27,6 +27,7 @@ from causalfairness.estimators.bootstrap import (
 )
 from causalfairness.estimators.learners import (
     REACH,
+    capped,
     check_learner,
     check_means,
     check_takes_weights,
@@ -116,7 +117,12 @@ class Regression:
             overlap=Overlap(),
             learners=models.losses(row_weights(pair)),
             assumptions=(*ASSUMPTIONS, RIGHT_MODELS),
-            notes=(_misfit(pair, found), *ranges.notes(), *models.caveats()),
+            notes=(
+                _misfit(pair, found),
+                *ranges.notes(),
+                *(capped(pair) if self.outcome is None and pair.is_binary else ()),
+                *models.caveats(),
+            ),
         )
         return Estimate(found.world_means, found.raw_gap, diagnostics, remainder="misfit")
 

@@ -124,11 +124,11 @@ class Structural:
             basis = Basis(identity.fingerprint, "rows", identity.order)
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
         else:
-            kept = None if reading.weights is None else reading.weights[reading.kept]
+            kept = None if reading.weights is None else reading.weights[reading.in_order]
             values_of = _all_values(reading, scm, people)
             refits = refits_of(scm, values_of, people.question.moved, kept)
             spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
-            basis = resampled_basis(identity, self.replicates, seed)
+            basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
         means = WorldMeans(values, spreads, basis, frozenset(stated))
         diagnostics = Diagnostics(
             estimator=str(self),
@@ -176,7 +176,7 @@ class Structural:
     ) -> tuple[Array, tuple[str, ...]]:
         """Spreads over replicates, and what to know about them."""
         assert self.replicates is not None
-        place = np.searchsorted(np.flatnonzero(reading.kept), pair.index)
+        place = reading.places(pair.index)
         counted = np.zeros((2, int(reading.kept.sum())), dtype=bool)
         counted[pair.group, place] = pair.weights > 0
         spreads = replicate(
@@ -232,7 +232,7 @@ class _Redrawn:
 
 def _all_values(reading: Rows, scm: StructuralCausalModel, people: People) -> dict[str, Array]:
     """The nodes that are learned again, and their causes, in every row that is not dropped."""
-    frame = FrameRows(reading.frame[np.flatnonzero(reading.kept)])
+    frame = FrameRows(reading.frame[reading.in_order])
     return encoded(frame, scm.equations.domains, tuple(people.values))
 
 

@@ -20,8 +20,13 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import Diagnostics, Estimate, LearnerLoss
 from causalfairness.estimators.bootstrap import bootstrap, check_replicates, row_weights
-from causalfairness.estimators.doubly_robust import check_clip, summarise
-from causalfairness.estimators.learners import REACH, check_probabilities, check_takes_weights
+from causalfairness.estimators.doubly_robust import check_clip, sample_of, summarise
+from causalfairness.estimators.learners import (
+    REACH,
+    capped,
+    check_probabilities,
+    check_takes_weights,
+)
 from causalfairness.estimators.one_step import (
     Guard,
     Strain,
@@ -88,12 +93,14 @@ class Weighting:
         self, reading: Rows, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means, by weighting?"""
-        pair, guard = reading.pair(model), Guard(self.clip)
+        pair, guard = reading.pair(model), Guard.of(self.clip, model)
         models = self._models(pair, guard)
         whole = row_weights(pair)
         strains = models.weighted(whole).strains
+        assert pair.outcome is not None
+        sample = sample_of(pair, pair.outcome)
         for strain in strains:
-            refuse_if_strained(strain, guard)
+            refuse_if_strained(strain, guard, sample, unseen=False)
         found = bootstrap(
             pair,
             models.means,
@@ -109,7 +116,7 @@ class Weighting:
             overlap=overlap,
             learners=models.losses(whole),
             assumptions=(*ASSUMPTIONS, RIGHT_MODELS),
-            notes=(*notes, *models.caveats()),
+            notes=(*notes, *(capped(pair) if self.group is None else ()), *models.caveats()),
         )
         return Estimate(found.world_means, found.raw_gap, diagnostics)
 

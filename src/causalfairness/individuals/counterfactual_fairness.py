@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from causalfairness.estimators.answers import own_order
 from causalfairness.individuals.auditee import Auditee, auditee_of
 from causalfairness.individuals.shifts import CounterfactualFairness, Replicates
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.scm.evaluation import Equations
+from causalfairness.scm.evaluation import Equations, in_order
 from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import identify
@@ -30,6 +31,7 @@ from causalfairness.tables.groups import label_groups, shown
 from causalfairness.tables.missing import said_of_dropped
 
 Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
 FIXED = (
     "intervals are over people only: the structural model and the audited model are taken as they "
     "are, and intervals that know of fitted mechanisms (replicates=...) may be much longer"
@@ -150,16 +152,25 @@ class _Redrawn:
     def again(self, replicates: int, workers: int) -> CounterfactualFairness:
         found = self.found
         nodes = self.scm.graph.descendants(tuple(self.do))
-        refits = refits_of(self.scm, self.scm.encode(found.data), nodes, found.weights)
-        needed = {shown(label): found.group == at for at, label in enumerate(found.groups)}
+        beside = None if found.weights is None else {"weights": found.weights}
+        order, values = in_order(self.scm.encode(found.data), beside)
+        weights = None if found.weights is None else found.weights[order.rows]
+        refits = refits_of(self.scm, values, nodes, weights)
+        group = found.group[order.rows]
+        needed = {shown(label): group == at for at, label in enumerate(found.groups)}
         spreads = replicate(
-            refits, self.answer, needed, replicates=replicates, workers=workers, seed=self.seed
+            refits,
+            partial(self.answer, order.places),
+            needed,
+            replicates=replicates,
+            workers=workers,
+            seed=self.seed,
         )
         basis = resampled_basis(found.identity, replicates, self.seed)
         notes = (REFITS.format(replicates), *found.notes[1:])
         return replace(found, replicates=Replicates(spreads, basis), notes=notes)
 
-    def answer(self, equations: Equations, counts: Array) -> Array:
+    def answer(self, places: Positions, equations: Equations, counts: Array) -> Array:
         """Mean shift and both shares of flips, per group. (groups, 3)"""
         scm = replace(self.scm, equations=equations)
         otherwise = scm.counterfactual(
@@ -171,7 +182,7 @@ class _Redrawn:
             otherwise=score.reshape(self.draws, -1),
             decided_otherwise=None if decided is None else decided.reshape(self.draws, -1),
         )
-        return world.means(counts)
+        return world.means(counts[places])
 
 
 def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> NDArray[np.bool_]:

@@ -79,6 +79,9 @@ class Neighborhood:
     distance: Distance
     within: float | None = None
     workers: int = 1
+    lots: Positions | None = (
+        None  # which row comes first of those equally near; None: as they stand
+    )
 
     def control(self, k: int) -> PeerGroups:
         """Which k others of their own group is each person most like?"""
@@ -93,8 +96,11 @@ class Neighborhood:
         self, people: Points, centers: Points, rows: Positions, k: int, exclude: Positions | None
     ) -> PeerGroups:
         """Which k of these people, who stand in these rows, is each center most like?"""
+        drawn = np.arange(len(rows)) if self.lots is None else np.argsort(self.lots[rows])
+        if exclude is not None:
+            exclude = np.argsort(drawn)[exclude]
         near = nearest_neighbors(
-            people,
+            people.take(drawn),
             centers,
             k,
             distance=self.distance,
@@ -102,5 +108,5 @@ class Neighborhood:
             within=self.within,
             workers=self.workers,
         )
-        found = np.where(near.rows == NOBODY, NOBODY, rows[near.rows])
+        found = np.where(near.rows == NOBODY, NOBODY, rows[drawn][near.rows])
         return PeerGroups(found, near.distances)

@@ -259,8 +259,9 @@ def _sentences(test: SituationTest, found: SituationSummary) -> Iterator[str]:
             f"{_each(line.no_verdict for line in found)}."
         )
     if any(line.tied for line in found):
+        decides = "The order of rows" if test.neighborhood.lots is None else "A lot"
         yield (
-            "The order of rows decides who of several equally near people is compared: "
+            f"{decides} decides who of several equally near people is compared: "
             f"{_each(line.tied for line in found)}."
         )
 

@@ -50,6 +50,12 @@ class Situations:
     ids: Column | None
     notes: tuple[str, ...]
 
+    def lots(self) -> Positions:
+        """Who comes first of people who are equally near? A draw, whatever the order of rows."""
+        ties = (self.decision, *self.roles.protected_columns)
+        places = self.rows.arrangement(self.features, ties).places
+        return np.random.default_rng(0).permutation(len(places))[places]
+
     @property
     def attribute(self) -> str:
         """What is the protected attribute called?"""

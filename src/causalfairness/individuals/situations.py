@@ -8,7 +8,7 @@ For a person c of the comparison group with features x (methods §8):
     delta           share of negative decisions in the control group minus that in the test group
 
 A positive delta says that people like c fare worse than those they are compared with. Distances
-are means over features of |x - x'| / range, or of mismatches of words; ties go to the first row.
+are means over features of |x - x'| / range, or of mismatches of words; ties are decided by lot.
 """
 
 from __future__ import annotations
@@ -191,6 +191,7 @@ def _tested(situations: Situations, selves: Selves | None, settings: Settings) -
         distance=_distance(facts, order, settings.distance, settings.weights),
         within=settings.within,
         workers=settings.workers,
+        lots=situations.lots(),
     )
     notes = (*situations.notes, *_notes(points, order))
     if selves is not None:

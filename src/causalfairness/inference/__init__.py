@@ -2,9 +2,12 @@
 
 from causalfairness.inference.intervals import (
     Interval,
+    detectable_effect,
+    difference_error,
     equivalence_p_value,
     minimum_effect_p_value,
     normal_interval,
+    rows_to_rule_out,
     two_sided_p_value,
 )
 from causalfairness.inference.multiplicity import benjamini_hochberg, holm, simultaneous_quantile
@@ -27,6 +30,8 @@ __all__ = [
     "agresti_caffo_interval",
     "bayesian_cells",
     "benjamini_hochberg",
+    "detectable_effect",
+    "difference_error",
     "effective_size",
     "equivalence_p_value",
     "holm",
@@ -36,6 +41,7 @@ __all__ = [
     "normal_interval",
     "quantiles",
     "ratio_interval",
+    "rows_to_rule_out",
     "run_all",
     "simultaneous_quantile",
     "two_sided_p_value",

@@ -18,6 +18,7 @@ the side that is claimed, 1 where it does not, or lies at the margin itself.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Real
 from statistics import NormalDist
 from typing import NamedTuple
@@ -106,6 +107,55 @@ def equivalence_p_value(value: float, standard_error: float, margin: float) -> f
     if _is_known(size, standard_error, margin):
         return 0.0 if size < margin and not _is_at(size, margin) else 1.0
     return _tail((margin - size) / standard_error)
+
+
+def difference_error(variances: Sequence[float], rows: Sequence[float]) -> float:
+    """How sure is a plain difference of two means? By variances and (effective) rows of each group.
+
+    >>> round(difference_error([0.21, 0.21], [200, 800]), 3)
+    0.036
+    """
+    return math.sqrt(sum(variance / n for variance, n in zip(variances, rows, strict=True)))
+
+
+def detectable_effect(standard_error: float, *, power: float = 0.8, level: float = 0.95) -> float:
+    """How large must an effect be to be told from zero, with this chance?
+
+        (z_{1 - alpha/2} + z_power) standard errors,  alpha = 1 - level
+
+    >>> round(detectable_effect(0.0362), 3)
+    0.101
+    """
+    return (normal_reach(level) + _quantile(power)) * standard_error
+
+
+def rows_to_rule_out(
+    margin: float,
+    variances: Sequence[float],
+    shares: Sequence[float] = (0.5, 0.5),
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> int:
+    """How many rows are needed to show, with this chance, that an effect of zero is below a margin?
+
+    `variances` and `shares` are those of the two groups. Equivalence takes two one-sided tests, so
+    the standard error may be margin / (z_level + z_{(1 + power) / 2}) at most.
+
+    >>> rows_to_rule_out(0.01, [0.25, 0.25])
+    85639
+    """
+    check_margin(margin)
+    if margin == 0:
+        raise ValueError("no number of rows rules out every effect; give a margin above 0")
+    error = margin / (_quantile(level) + _quantile((1 + power) / 2))
+    return math.ceil((difference_error(variances, shares) / error) ** 2)
+
+
+def _quantile(chance: float) -> float:
+    if not 0 < chance < 1:
+        raise ValueError(f"a chance lies between 0 and 1, for instance 0.8; found {chance!r}")
+    return NormalDist().inv_cdf(chance)
 
 
 def check_margin(margin: float) -> None:

@@ -19,6 +19,7 @@ from causalfairness.errors import (
     TooFewRowsError,
 )
 from causalfairness.tables import Column, Table
+from causalfairness.tables.fingerprint import arrange
 from causalfairness.tables.frames import column_from, frame_rows
 from causalfairness.tables.source import open_frame
 
@@ -53,7 +54,9 @@ def read(predictions: Any, group: Any, features: Any) -> Brought:
     levels, codes = read_group(group)
     columns = _read_features(features, len(codes))
     _check_lengths(predictions=len(scores), group=len(codes), features=len(columns))
-    return Brought(models, scores, levels, codes, columns)
+    told = [Column.numbers(str(at), column) for at, column in enumerate(columns.T)]
+    order = arrange(told, [Column.numbers("", column) for column in (codes, *scores.T)]).rows
+    return Brought(models, scores[order], levels, codes[order], columns[order])
 
 
 def read_predictions(predictions: Any) -> tuple[tuple[str, ...], Array]:

@@ -16,7 +16,7 @@ from typing import Any
 from causalfairness.effects import Decomposition, EffectTable
 from causalfairness.effects.contrasts import Convention
 from causalfairness.effects.table import in_columns
-from causalfairness.errors import OverlapError, RoleError
+from causalfairness.errors import OverlapError, RoleError, WeightError
 from causalfairness.estimators import Estimator
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.statistical import decompose_disparity
@@ -111,7 +111,7 @@ def compare_attributes(
     """
     table, model = ask(data, model, missing=missing)
     by_attribute: dict[str, Decomposition] = {}
-    refused: dict[str, OverlapError] = {}
+    refused: dict[str, Exception] = {}
     for name, question in _questions(model).items():
         try:
             by_attribute[name] = decompose_disparity(
@@ -123,7 +123,7 @@ def compare_attributes(
                 workers=workers,
                 seed=seed,
             )
-        except OverlapError as reason:
+        except (OverlapError, WeightError) as reason:
             refused[name] = reason
     if not by_attribute:
         raise next(iter(refused.values()))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ from causalfairness.scm.causes import Causes
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.linear import LinearEquation, contribution
 from causalfairness.scm.mechanism import FittedMechanism, Sample
+from causalfairness.tables import Column
+from causalfairness.tables.fingerprint import Arrangement, arrange
 
 Array = NDArray[np.float64]
 Edge = tuple[str, str]
@@ -80,6 +82,23 @@ class Streams:
             sequence = np.random.SeedSequence(self.seed, spawn_key=key)
             self._started[node] = np.random.default_rng(sequence)
         return self._started[node]
+
+
+def in_order(
+    values: Values, beside: Mapping[str, NDArray[Any]] | None = None
+) -> tuple[Arrangement, dict[str, Array]]:
+    """In which order do rows come by what they hold, and what do they hold then?
+
+    Rows alike in `values` come in the order of what stands `beside` them.
+
+    >>> in_order({"age": np.array([41.0, 30.0])})[1]["age"].tolist() == in_order(
+    ...     {"age": np.array([30.0, 41.0])})[1]["age"].tolist()
+    True
+    """
+    columns = [Column.numbers(node, column) for node, column in values.items()]
+    ties = [Column.numbers(node, column) for node, column in (beside or {}).items()]
+    found = arrange(columns, ties)
+    return found, {node: column[found.rows] for node, column in values.items()}
 
 
 def abduct(

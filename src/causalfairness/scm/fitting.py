@@ -19,11 +19,12 @@ from causalfairness.errors import MechanismError, NotIdentifiedError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.choice import Choice, as_mechanisms, choose
 from causalfairness.scm.domain import read_domain
-from causalfairness.scm.evaluation import Equations, Streams, Values, abduct
+from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, in_order
 from causalfairness.scm.goodness import CHECKED, NodeFit, cross_validate, independence
 from causalfairness.scm.linear import Linear, fit_together
 from causalfairness.scm.mechanism import FittedMechanism, Sample
 from causalfairness.scm.roots import Empirical
+from causalfairness.tables.fingerprint import mix
 from causalfairness.tables.frames import Template, frame_rows
 
 Array = NDArray[np.float64]
@@ -36,12 +37,11 @@ def fit_model(
     """Which equations fit this data, given the graph and what the user said about mechanisms?"""
     given = as_mechanisms(mechanisms, graph)
     rows = frame_rows(data, graph.nodes, unweighted=None)
-    picked = spread_rows(len(rows), KEPT, seed)
-    weights = None if rows.weights is None else rows.weights.take(picked)
-    domains, values, kept = {}, {}, {}
-    for node in graph.nodes:
-        domains[node], values[node] = read_domain(rows, node)
-        kept[node] = values[node].take(picked)
+    read = {node: read_domain(rows, node) for node in graph.nodes}
+    domains = {node: domain for node, (domain, _) in read.items()}
+    values, weights = {node: column for node, (_, column) in read.items()}, rows.weights
+    picked = picked_rows(values, KEPT, seed)
+    kept, counted = _in_order(values, weights, picked)
     learned = {node for node in graph.nodes if node not in given or given[node].learns}
     check_hidden(graph, learned)
     _check_varies(graph, values, learned)
@@ -52,10 +52,23 @@ def fit_model(
             causes = graph.parent_map[node]
             sample = sample_of(unfitted, kept, node, seed) if causes else None
             choices[node] = choose(sample) if sample else Choice(Empirical(), "no causes")
-    samples = {node: unfitted.sample(node, values, seed, rows.weights) for node in choices}
+    if not all(isinstance(choice.mechanism, Linear | Empirical) for choice in choices.values()):
+        values, weights = _in_order(values, weights, slice(None))  # what learns may draw
+    samples = {node: unfitted.sample(node, values, seed, weights) for node in choices}
     equations = Equations(graph, domains, _fit_nodes(samples, choices))
-    background = Remembered(equations, kept, choices, seed, weights)
+    background = Remembered(equations, kept, choices, seed, counted)
     return equations, background, rows.template(graph.nodes)
+
+
+def _in_order(
+    values: Values, weights: Array | None, rows: Any
+) -> tuple[dict[str, Array], Array | None]:
+    """What do these rows hold, and how much do they count, in the order of their content?"""
+    taken = {node: column[rows] for node, column in values.items()}
+    if weights is None:
+        return in_order(taken)[1], None
+    order, found = in_order(taken, {"weights": weights[rows]})
+    return found, weights[rows][order.rows]
 
 
 def _fit_nodes(
@@ -168,6 +181,24 @@ def sample_of(equations: Equations, rows: Values, node: str, seed: int) -> Sampl
     """On which of these rows is a mechanism chosen and checked?"""
     picked = spread_rows(len(rows[node]), CHECKED, seed)
     return replace(equations.sample(node, rows, seed).take(picked), partial=False)
+
+
+def picked_rows(values: Values, most: int, seed: int) -> NDArray[np.intp]:
+    """Which rows are remembered? All, or those that a mix of what they hold puts first.
+
+    >>> values = {"age": np.arange(100_000.0)}
+    >>> picked = picked_rows(values, 10, seed=0)
+    >>> again = picked_rows({"age": values["age"][::-1]}, 10, seed=0)
+    >>> sorted(picked) == sorted(99_999 - again)
+    True
+    """
+    n = len(next(iter(values.values())))
+    first = np.arange(min(n, most))
+    for start in range(most, n, step := most // 8 + 1):
+        first = np.append(first, np.arange(start, min(start + step, n)))
+        words = mix([column[first] for column in values.values()], seed)
+        first = first[np.argpartition(words, most - 1)[:most]]
+    return first
 
 
 def spread_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:

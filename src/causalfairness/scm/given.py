@@ -162,9 +162,9 @@ def _check_same(said: Array, observed: Array, who: str) -> None:
     allowed = SAME * max(float(np.ptp(observed)), float(np.abs(observed).max()))
     off = ~(np.abs(said - observed) <= allowed)
     if off.any():
-        row = int(np.flatnonzero(off)[0])
+        said, observed = said[off], observed[off]
         raise MechanismError(
-            f"{who} differs from the data in {int(off.sum()):,} of {len(off):,} rows: in row {row} "
-            f"it says {said[row]:g}, observed is {observed[row]:g}; correct the equation, or let "
+            f"{who} differs from the data in {int(off.sum()):,} of {len(off):,} rows: it "
+            f"says {said[0]:g} where {observed[0]:g} is observed; correct the equation, or let "
             "the mechanism be fitted"
         )

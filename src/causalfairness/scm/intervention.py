@@ -8,7 +8,7 @@ and two-valued numbers must have been seen, and whole numbers stay whole.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ class Intervention:
     def nodes(self) -> tuple[str, ...]:
         """Which nodes are set?"""
         return (*self.same, *self.changes, *self.per_row)
+
+    def take(self, rows: NDArray[np.intp]) -> Intervention:
+        """What is set for these rows?"""
+        per_row = {node: values[rows] for node, values in self.per_row.items()}
+        return replace(self, per_row=per_row)
 
     def settle(self, observed: Mapping[str, Array], part: slice) -> dict[str, Array]:
         """Which values do these rows get? `observed` holds these rows only."""

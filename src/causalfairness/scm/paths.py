@@ -66,7 +66,7 @@ class PathQuestion:
     scm: StructuralCausalModel
     model: StandardFairnessModel
     rows: Rows
-    worlds: Worlds
+    worlds: Worlds  # of the rows in the order of their content
     account: RowAccount | None = None
 
     def effect(
@@ -77,7 +77,7 @@ class PathQuestion:
 
     def by_row(self) -> Array:
         """How much of the change reaches the outcome of each row?"""
-        return self.worlds.row_effects(self.scm.equations)
+        return self.worlds.row_effects(self.scm.equations)[self.rows.arrangement.places]
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -117,7 +117,8 @@ def ask_along(
     table, model = ask(data, model)
     frame = frame_rows(table, list(dict.fromkeys((*needed, *model.role_columns))), aligned=whole)
     rows = open_table(frame.frame.to_native()).rows(model, of)
-    values = encoded(frame, domains, needed)
+    order = rows.arrangement.rows
+    values = {node: column[order] for node, column in encoded(frame, domains, needed).items()}
     worlds = Worlds(routes, values, told, target, draws, seed)
     return PathQuestion(scm, model, rows, worlds, frame.account)
 
@@ -158,17 +159,19 @@ def effects_along(
         pairs = zip(by_row, values, strict=True)
         spreads = np.stack([weights * (effects - value) for effects, value in pairs])
     else:
+        order, counted = first.rows.arrangement.rows, first.rows.weights
+        weights = weights[order]
         moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
         known = {node: column for q in questions for node, column in q.worlds.values.items()}
         spreads = replicate(
-            refits_of(first.scm, known, tuple(moved), first.rows.weights),
+            refits_of(first.scm, known, tuple(moved), None if counted is None else counted[order]),
             _Means(tuple(asked.worlds for asked in questions), weights).answer,
             {"table" if among is None else f"group {whom!r}": weights > 0},
             replicates=replicates,
             workers=workers,
             seed=seed,
         )
-        basis = resampled_basis(identity, replicates, seed)
+        basis = resampled_basis(first.rows.drawn(first.rows.in_order), replicates, seed)
     found = zip(names, values, spreads, stated, strict=True)
     return tuple(Effect(name, value, spread, basis, told) for name, value, spread, told in found)
 

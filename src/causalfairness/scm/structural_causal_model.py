@@ -21,6 +21,8 @@ from causalfairness.effects import Effect
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import saving
+from causalfairness.scm.categorical import CategoricalEquation
+from causalfairness.scm.counts import CountEquation
 from causalfairness.scm.evaluation import (
     Edge,
     Equations,
@@ -28,18 +30,27 @@ from causalfairness.scm.evaluation import (
     Values,
     abduct,
     carry,
+    in_order,
     propagate,
 )
 from causalfairness.scm.fitting import Background, districts, fit_model
 from causalfairness.scm.goodness import NodeFit
-from causalfairness.scm.intervention import check_count, check_nodes, read_intervention
+from causalfairness.scm.intervention import (
+    Intervention,
+    check_count,
+    check_nodes,
+    read_intervention,
+)
 from causalfairness.scm.paths import ask_along
 from causalfairness.scm.reading import assumptions_of, summary_of
-from causalfairness.tables import Of
+from causalfairness.tables import Column, Of
+from causalfairness.tables.fingerprint import arrange
 from causalfairness.tables.frames import FrameRows, New, Template, frame_rows
 
 Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
 BLOCK = 2**16  # rows
+DRAWN = CategoricalEquation | CountEquation  # noise that the data cannot fix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +159,10 @@ class StructuralCausalModel:
         rows, values = self._read(data, reached, do)
         intervention = read_intervention(do, self.graph, self.equations.domains, len(rows))
         n = len(rows)
+        order = None
+        if any(isinstance(self.equations.fitted[node], DRAWN) for node in reached):
+            order, values = self._in_order(rows, values, intervention)
+            intervention = intervention.take(order)
         new = dict(zip(reached, np.empty((len(reached), n * draws)), strict=True))
         for draw in range(draws):
             luck = Streams(self.graph.nodes, seed, draw)
@@ -157,6 +172,9 @@ class StructuralCausalModel:
                 there = slice(draw * n + part.start, draw * n + part.stop)
                 into = {node: column[there] for node, column in new.items()}
                 carry(self.equations, observed, settled, luck, into)
+            if order is not None:
+                for column in new.values():
+                    column[draw * n + order] = column[draw * n : (draw + 1) * n].copy()
         return rows.replaced(self._written(new, intervention.nodes), copies=draws)
 
     def intervene(self, data: Any, *, do: Any, seed: int = 0) -> Any:
@@ -177,6 +195,8 @@ class StructuralCausalModel:
         reached = self._reached(do)
         rows, values = self._read(data, reached, do)
         intervention = read_intervention(do, self.graph, self.equations.domains, len(rows))
+        order, values = self._in_order(rows, values, intervention)
+        intervention = intervention.take(order)
         drawn = [node for node in reached if node not in intervention.nodes]
         new = {node: np.empty(len(rows)) for node in reached}
         luck = Streams(self.graph.nodes, seed)
@@ -187,7 +207,7 @@ class StructuralCausalModel:
             settled |= intervention.settle(observed, part)
             world = propagate(self.equations, {node: noise[node] for node in drawn}, settled)
             for node in reached:
-                new[node][part] = world[node]
+                new[node][order[part]] = world[node]
         return rows.replaced(self._written(new, intervention.nodes))
 
     def sample(self, n: int, *, seed: int = 0) -> Any:
@@ -219,7 +239,9 @@ class StructuralCausalModel:
     def abduct(self, values: Values, *, seed: int = 0, draw: int = 0) -> dict[str, Array]:
         """Which noise made these rows? `values` as from `encode`."""
         nodes = tuple(node for node in self.graph.nodes if node in values)
-        return abduct(self.equations, values, Streams(self.graph.nodes, seed, draw), nodes)
+        found, ordered = in_order(values)
+        noise = abduct(self.equations, ordered, Streams(self.graph.nodes, seed, draw), nodes)
+        return {node: column[found.places] for node, column in noise.items()}
 
     def propagate(
         self, noise: Values, values: Values, told: Mapping[Edge, Array] | None = None
@@ -333,6 +355,16 @@ class StructuralCausalModel:
         rows = frame_rows(data, list(wanted), unweighted=None, aligned=True)
         domains = self.equations.domains
         return rows, {node: domains[node].encode(rows.read(node)) for node in wanted}
+
+    def _in_order(
+        self, rows: FrameRows, values: Values, intervention: Intervention
+    ) -> tuple[Positions, dict[str, Array]]:
+        """Draws fall to rows by all that they hold, not by where they stand or what is asked."""
+        there = {*rows.frame.columns}
+        told = [rows.read(node) for node in self.graph.nodes if node in there]
+        ties = [Column.numbers(node, values) for node, values in intervention.per_row.items()]
+        order = arrange(told, ties).rows
+        return order, {node: column[order] for node, column in values.items()}
 
     def _block(self, values: Values, part: slice) -> dict[str, Array]:
         block = {node: column[part] for node, column in values.items()}

@@ -1,15 +1,16 @@
-"""Is this the same data? A digest that does not depend on the library or the order of rows.
+"""Is this the same data? Digests and an order that do not depend on how its rows were brought.
 
 Rows are put in an order that depends on their content alone (a 64-bit mix of their values), and
 the values are digested with SHA-256 in that order. A second digest, of the order itself, tells
-apart two arrangements of the same rows.
+apart two arrangements of the same rows. Whatever is drawn or placed by position is drawn for rows
+in such an order (`arrange`), so that answers are those of the people, not of a file.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from causalfairness.tables.columns import Column, Value
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
+Positions = NDArray[np.int64]
 
 
 class Identity(NamedTuple):
@@ -44,8 +46,64 @@ def identify(columns: Iterable[Column]) -> Identity:
         _update_text(digest, (kind, column.name))
         _update_text(digest, column.labels)
         digest.update(content[arrangement].tobytes())
-    order = hashlib.sha256(arrangement.astype("<i8").tobytes())
-    return Identity(digest.hexdigest(), order.hexdigest())
+    return Identity(digest.hexdigest(), digest_of(arrangement))
+
+
+class Arrangement(NamedTuple):
+    """In which order do rows and columns come, whatever order they were brought in?"""
+
+    rows: Positions
+    columns: tuple[str, ...]
+
+    @property
+    def places(self) -> Positions:
+        """Where does each row come?"""
+        places = np.empty_like(self.rows)
+        places[self.rows] = np.arange(len(self.rows))
+        return places
+
+
+def arrange(
+    columns: Iterable[Column], ties: Sequence[Column] = (), among: Positions | None = None
+) -> Arrangement:
+    """In which order do these rows and columns come, by their content alone?
+
+    Of a column only the ranks of its values matter, not its name, its unit or how it is stored; it
+    comes where these put it beside the ranks of the others. Rows that are alike in these columns
+    come in the order of the values in `ties`; rows that are alike in all are interchangeable. With
+    `among`, only these rows are looked at.
+
+    >>> age, pay = np.array([41.0, 30.0, 30.0]), np.array([2.0, 5.0, 3.0])
+    >>> rows = arrange([Column.numbers("age", age)], [Column.numbers("pay", pay)]).rows
+    >>> again = arrange([Column.numbers("n", age[::-1])], [Column.numbers("pay", pay[::-1])]).rows
+    >>> pay[rows].tolist() == pay[::-1][again].tolist()
+    True
+    """
+    chosen: Any = slice(None) if among is None else among
+    named = {column.name: _ranks(column, chosen) for column in columns}
+    last = [(c.codes if c.values is None else c.values)[chosen] for c in ties]
+    whole = np.zeros(len(last[0] if last else next(iter(named.values()), ())), dtype=np.uint64)
+    for content in named.values():
+        whole += _mixed([content])
+    place = {name: (int(_mixed([whole, own]).sum()), name) for name, own in named.items()}
+    ordered = sorted(named, key=place.__getitem__)
+    mixed = _mixed([whole, *(named[name] for name in ordered)])
+    rows = np.argsort(mixed, kind="stable")
+    if ties and np.any(np.diff(mixed[rows]) == 0):
+        rows = np.lexsort([*last[::-1], mixed])
+    return Arrangement(rows if among is None else among[rows], tuple(ordered))
+
+
+def mix(columns: Sequence[Array], seed: int) -> Words:
+    """Which random number does each row get, by what it holds, whatever the columns are called?
+
+    >>> mix([np.array([30.0])], seed=0).dtype
+    dtype('uint64')
+    """
+    whole = np.full(len(columns[0]), seed, dtype=np.uint64)
+    for column in columns:
+        whole += _mixed([np.ascontiguousarray(column + 0.0).view(np.uint64)])
+    return _mixed([whole])
 
 
 def identify_cells(
@@ -67,11 +125,25 @@ def identify_cells(
     return digest.hexdigest()
 
 
+def digest_of(order: Positions) -> str:
+    """Which order is it?
+
+    >>> digest_of(np.arange(3)) == digest_of(np.array([0, 2, 1]))
+    False
+    """
+    return hashlib.sha256(order.astype("<i8").tobytes()).hexdigest()
+
+
 def _content(column: Column) -> Words:
     if column.values is None:
         return column.codes.astype("<i8").view(np.uint64)
     canonical = np.where(np.isnan(column.values), np.nan, column.values)
     return np.ascontiguousarray(canonical, dtype="<f8").view(np.uint64)
+
+
+def _ranks(column: Column, among: Any) -> Words:
+    values = column.codes if column.values is None else column.values
+    return np.unique(values[among], return_inverse=True)[1].reshape(-1).astype(np.uint64)
 
 
 def _mixed(contents: Sequence[Words]) -> Words:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError, MissingValuesError, WeightError
 from causalfairness.tables.columns import GAPS, Column, column_of, largest
+from causalfairness.tables.fingerprint import Arrangement, arrange
 from causalfairness.tables.missing import Missing, RowAccount, check_policy
 from causalfairness.tables.rows import read_weights
 from causalfairness.tables.source import (
@@ -111,6 +112,11 @@ class FrameRows:
             series = self.frame[name]
             self._labels[name] = _in_order(column_of(series), series)
         return self._labels[name]
+
+    def arrangement(self, names: Sequence[str], ties: Sequence[str] = ()) -> Arrangement:
+        """In which order do rows come, by what they hold? `ties` decide between rows alike."""
+        told = [self.read(name) for name in names if name not in ties]
+        return arrange(told, [self.read(name) for name in ties])
 
     def holds_integers(self, name: str) -> bool:
         """Is this a column of integers or booleans, by its type?"""

@@ -7,7 +7,8 @@ that effects of different groups, or of outcome and prediction, can be combined.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -17,7 +18,13 @@ from numpy.typing import NDArray
 from causalfairness.errors import ColumnTypeError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.columns import LARGEST, SMALLEST, Column, column_of
-from causalfairness.tables.fingerprint import Identity, identify
+from causalfairness.tables.fingerprint import (
+    Arrangement,
+    Identity,
+    arrange,
+    digest_of,
+    identify,
+)
 from causalfairness.tables.groups import (
     NEITHER,
     GroupLabel,
@@ -61,25 +68,56 @@ class Rows:
     target: Target | None
     aside: Mapping[str, int]  # complete rows that are not asked about, by what they have
     complete: Mask  # rows without missing values, asked about or not
+    ties: tuple[str, ...]  # columns that only decide between rows that are alike in all others
+
+    def arranged(self, among: Positions | None = None) -> Arrangement:
+        """In which order do these rows come by what they hold, and the columns of a learner?"""
+        told = (column for name, column in self.columns.items() if name not in self.ties)
+        return arrange(told, [self.columns[name] for name in self.ties], among)
+
+    @cached_property
+    def arrangement(self) -> Arrangement:
+        """In which order do all rows of the table come?"""
+        return self.arranged()
+
+    @cached_property
+    def in_order(self) -> Positions:
+        """Which rows are kept, in the order of their content?"""
+        return self.arranged(np.flatnonzero(self.kept)).rows
+
+    def places(self, index: Positions) -> Positions:
+        """Where do these rows come among those that are kept?"""
+        places = np.zeros(len(self.kept), dtype=np.int64)
+        places[self.in_order] = np.arange(len(self.in_order))
+        return places[index]
+
+    def drawn(self, rows: Positions) -> Identity:
+        """Which data is it, and to which of its rows, in this order, does what is drawn fall?"""
+        return self.identity._replace(order=digest_of(rows))
 
     def pair(self, model: StandardFairnessModel) -> RowPair:
         """Which rows do the two groups of this model have, and with what values?"""
         role = members(self.groups, model)[self.group_of_row]
-        index = np.flatnonzero(self.kept & (role != NEITHER))
+        index, columns = self.arranged(np.flatnonzero(self.kept & (role != NEITHER)))
         outcome = None if self.outcome is None else self.outcome[index]
         pair = RowPair(
             rows=self,
             model=model,
             index=index,
             group=role[index],
-            confounders=encode([self.columns[c] for c in model.confounders], index),
-            mediators=encode([self.columns[m] for m in model.mediators], index),
+            columns=columns,
+            confounders=self.encoded(model.confounders, index, columns),
+            mediators=self.encoded(model.mediators, index, columns),
             outcome=outcome,
             weights=np.ones(len(index)) if self.weights is None else self.weights[index],
             account=self._account(role, index),
         )
         pair.check()
         return pair
+
+    def encoded(self, names: Sequence[str], index: Positions, order: Sequence[str]) -> Array:
+        """How do these columns look to a learner, in this order?"""
+        return encode([self.columns[name] for name in order if name in names], index)
 
     def _account(self, role: NDArray[np.int8], index: Positions) -> RowAccount:
         lost = np.bincount(self.group_of_row[~self.complete], minlength=len(self.groups))
@@ -97,7 +135,9 @@ class Rows:
 class RowPair:
     """What do the rows of two groups hold, ready for a learner?
 
-    `index` places the rows in the whole table; `weights` are 1 where none were given.
+    Rows, and columns of confounders and mediators, come in the order of their content (`arrange`),
+    whatever order they were brought in. `index` places the rows in the whole table as it was
+    brought; `weights` are 1 where none were given.
 
     >>> import pyarrow as pa
     >>> from causalfairness.tables import open_table
@@ -111,6 +151,7 @@ class RowPair:
     rows: Rows
     model: StandardFairnessModel
     index: Positions
+    columns: tuple[str, ...]  # of confounders, mediators and others, in the order of content
     group: NDArray[np.int8]
     confounders: Array
     mediators: Array
@@ -127,6 +168,19 @@ class RowPair:
         if self.outcome is not None and self.rows.target is not None:
             counted = self.outcome[self.weights > 0]
             check_varies(counted.min(), counted.max(), self.rows.target)
+
+    @property
+    def places(self) -> Positions:
+        """Where do these rows come among all rows of the table, in the order of their content?"""
+        return self.rows.arrangement.places[self.index]
+
+    def without(self, confounder: str) -> RowPair:
+        """What do the same rows hold, had nobody recorded this confounder?"""
+        rest = tuple(name for name in self.model.confounders if name != confounder)
+        model = replace(self.model, confounders=rest)
+        return replace(
+            self, model=model, confounders=self.rows.encoded(rest, self.index, self.columns)
+        )
 
     @property
     def is_binary(self) -> bool:
@@ -190,6 +244,7 @@ def read_rows(
             complete &= ~mask
     kept = complete & within.holds(columns[within.column]) if within else complete
     unasked = int(complete.sum() - kept.sum())
+    measures = (model.outcome, model.weights, model.prediction_column, *model.protected_columns)
     return Rows(
         frame=frame,
         columns=columns,
@@ -203,6 +258,7 @@ def read_rows(
         target=target,
         aside={within.others: unasked} if within and unasked else {},
         complete=complete,
+        ties=tuple(name for name in measures if name is not None and name in columns),
     )
 
 

@@ -48,7 +48,7 @@ def judge(score: Array, outcome: Array, group: Members, *, bins: int, binary: bo
         cell=group.astype(np.int64) * len(binning) + binning.of_row,
         bins=len(binning),
         weights=np.ones(len(score)),
-        index=np.arange(len(score)),
+        places=np.arange(len(score)),
         table=len(score),
     )
     reference, comparison = placed.means()[0]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from causalfairness.errors import MissingValuesError, OutcomeError, RoleError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
-from causalfairness.tables import RowAccount, add_column, only_columns
+from causalfairness.tables import Column, RowAccount, add_column, only_columns
+from causalfairness.tables.fingerprint import arrange
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import COMPARISON, NEITHER, Members, label_groups, members
 from causalfairness.tables.source import open_frame
@@ -81,6 +82,10 @@ def read_people(data: Any, model: StandardFairnessModel, graph: CausalGraph | No
     groups, of_row = label_groups([rows.read(name) for name in protected])
     role = members(groups, model)[of_row]
     there = np.flatnonzero(role != NEITHER)
+    told = [rows.read(name) for name in kept if name not in (*protected, outcome)]
+    there = arrange(
+        told, [rows.read(outcome), Column.numbers("group", role.astype(float))], there
+    ).rows
     frame = FrameRows(only_columns(rows.frame[there], kept), rows.categorical)
     _refuse_missing(frame, kept)
     numbers = target_of(model, "outcome").read(frame.read(outcome))

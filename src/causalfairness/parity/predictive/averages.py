@@ -37,8 +37,8 @@ BLOCK = 2**12  # rows weighted at once
 class Placed:
     """Who is in which bin, and what is averaged?
 
-    `columns` (quantities, rows) are averaged by `cell`, which is group * bins + bin; `index` places
-    rows in a table of `table` rows.
+    `columns` (quantities, rows) are averaged by `cell`, which is group * bins + bin; `places` are
+    those of the rows in a table of `table` rows.
 
     >>> placed = Placed(np.array([[1.0, 3.0]]), np.array([0, 0]), 1, np.ones(2), np.arange(2), 2)
     >>> placed.means().tolist()
@@ -49,7 +49,7 @@ class Placed:
     cell: Positions
     bins: int
     weights: Array
-    index: Positions
+    places: Positions
     table: int
 
     @property
@@ -107,7 +107,7 @@ def _drawn(placed: Placed, residuals: Array, replicates: int, seed: int) -> Arra
     quantities, cells = len(residuals), 2 * placed.bins
     layers = np.concatenate([np.ones((1, len(placed.cell))), residuals]) * placed.weights
     at = np.arange(quantities + 1)[:, None] * cells + placed.cell
-    columns = np.broadcast_to(placed.index, at.shape)
+    columns = np.broadcast_to(placed.places, at.shape)
     shape = ((quantities + 1) * cells, placed.table)
     adding = sparse.csc_array((layers.ravel(), (at.ravel(), columns.ravel())), shape=shape)
     sums = np.zeros((shape[0], replicates))

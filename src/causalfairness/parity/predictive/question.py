@@ -111,15 +111,15 @@ def decompose_predictive_parity(
     otherwise = outcomes_otherwise(counterfactual, people, native, draws=draws, seed=seed)
     binning = bin_scores(people.score, people.weights, bins, name=people.called)
     placed = _placed(people, binning, otherwise)
-    identity = people.pair.rows.identity
+    rows = people.pair.rows
     if refit:
         assert isinstance(counterfactual, StructuralCausalModel)
         again = _Redrawn(counterfactual, people, native, placed, draws, seed)
         spreads = again.spreads(replicates, workers)
-        basis = resampled_basis(identity, replicates, seed)
+        basis = resampled_basis(rows.drawn(rows.in_order), replicates, seed)
     else:
         spreads = reweighted(placed, replicates=replicates, seed=seed)
-        basis = reweighted_basis(identity, replicates, seed)
+        basis = reweighted_basis(rows.drawn(rows.arrangement.rows), replicates, seed)
     found = _Found(people, binning, placed, otherwise, replicates, refit)
     return found.result(spreads, basis)
 
@@ -133,7 +133,7 @@ def _placed(people: Scored, binning: Binning, otherwise: Otherwise | None) -> Pl
         cell=people.pair.group.astype(np.int64) * len(binning) + binning.of_row,
         bins=len(binning),
         weights=people.pair.weights,
-        index=people.pair.index,
+        places=people.pair.places,
         table=len(people.pair.rows.kept),
     )
 
@@ -240,8 +240,8 @@ class _Redrawn:
                 f"{int(few.any(axis=0).sum())} hold fewer than {FEW} rows of a group, which a draw "
                 "may leave empty; use fewer bins, or do without refit"
             )
-        kept = np.flatnonzero(self.people.pair.rows.kept)
-        place = np.searchsorted(kept, self.people.pair.index)
+        kept = self.people.pair.rows.in_order
+        place = self.people.pair.rows.places(self.people.pair.index)
         needed = {}
         for cell in np.unique(self.placed.cell):
             inside = np.zeros(len(kept), dtype=bool)
