@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ OUTCOME = "outcome|label|target|recid|approv|hired|admit|income|default|grant|re
 PREDICTION = "pred|score|decile|risk|prob|y_hat|yhat|decision|recommend"
 WEIGHTS = "weight|fnlwgt|pweight"
 IDENTITY = "^id$|_id$|name$|number$|uuid"
+MANY = 10  # rows that have a value which is shown
 LISTED = 12  # values of a column that are shown
 
 
@@ -41,12 +43,16 @@ class Seen:
     @property
     def values(self) -> tuple[Any, ...]:
         """Which values are there, the most frequent first?"""
+        return tuple(self.counts)
+
+    @property
+    def counts(self) -> dict[Any, int]:
+        """How many rows have each value? The most frequent first."""
         levels = self.column.levels()
-        counts: dict[Any, int] = {}
-        for code in levels.codes.tolist():
-            counts[code] = counts.get(code, 0) + 1
-        order = sorted(counts, key=lambda code: (-counts[code], code))
-        return tuple(levels.values[code] for code in order if levels.values[code] is not None)
+        found = Counter(levels.codes.tolist())
+        order = sorted(found, key=lambda code: (-found[code], code))
+        named = ((levels.values[code], found[code]) for code in order)
+        return {value: count for value, count in named if value is not None}
 
     @property
     def missing(self) -> int:
@@ -58,12 +64,13 @@ class Seen:
         return re.search(pattern, self.name, re.IGNORECASE) is not None
 
     def described(self) -> str:
-        """What does the column hold, in a few words? Harmless in a comment."""
-        values = self.values
+        """What does the column hold, in a few words? No value of a few, harmless in a comment."""
+        often = [value for value, count in self.counts.items() if count >= MANY][:LISTED]
         kind = "numbers" if self.column.is_number else "words"
-        shown = ", ".join(quoted(_typed(value)) for value in values[:LISTED])
-        many = f"{len(values):,} different {kind}"
-        text = f"{many}: {shown}" if len(values) <= LISTED else f"{many}, such as {shown}"
+        text = f"{len(self.counts):,} different {kind}"
+        if often:
+            every = ":" if len(often) == len(self.counts) else ", such as"
+            text += f"{every} {', '.join(quoted(_typed(value)) for value in often)}"
         return text + (f"; {self.missing:,} rows without a value" if self.missing else "")
 
 
