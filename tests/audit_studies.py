@@ -26,7 +26,7 @@ EVERY_KIND = [
     {"ask": "predictive_parity", "bins": 4, "replicates": 50},
     {"ask": "necessity", "allowed": ["indirect", "spurious"], "margin": 0.05},
     {"ask": "counterfactual_fairness"},
-    {"ask": "situations", "k": [12], "features": ["c1", "m1"], "dossiers": 2},
+    {"ask": "situations", "k": [12], "features": ["c1", "m1"], "listed": 500, "dossiers": 2},
     {"ask": "invariance", "features": ["c1", "c2"]},
     {
         "ask": "screens",

@@ -1,11 +1,16 @@
 """Do audits keep single people out of sight, and call every group by one name?"""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 import causalfairness as cf
 from audit_studies import PREDICTED, people, study
 from causalfairness import report
+from causalfairness.audit.plain import group_sizes, without_few
+from causalfairness.report.page import markdown
 from causalfairness.tables.groups import shown_value
 
 
@@ -118,3 +123,157 @@ def test_the_summary_says_how_many_questions_with_a_margin_found_no_answer():
     assert [each["status"] for each in record["answers"]] == ["answered", "not answered"]
     summary = report.study_page(record).sections[0].blocks[0].lines
     assert any("1 more with a margin could not be answered" in line for line in summary)
+
+
+# --- single people ------------------------------------------------------------------------------
+
+DECLINED = PREDICTED | {"favorable": 0}
+LONE = [
+    {"ask": "disparity"},
+    {"ask": "group_metrics"},
+    {"ask": "predictive_parity", "bins": 4, "replicates": 20},
+    {"ask": "counterfactual_fairness"},
+    {"ask": "situations", "k": [12], "features": ["c1", "m1"]},
+    {"ask": "screens", "rule": "four_fifths", "columns": {"sex": "group"}, "selected": "score"},
+]
+
+
+def lone_person():
+    """A study of everyone but one, who is of a group of their own."""
+    data = with_a_third_group(1, 400)
+    told = {"groups": {"each": True}, "roles": DECLINED, "sensitivity": {"ask": False}}
+    return study(questions=LONE, **told).run(data).record
+
+
+@pytest.fixture(scope="module")
+def lone():
+    return lone_person()
+
+
+def in_rows(value):
+    """Every row of plain data, however deep."""
+    if isinstance(value, dict):
+        if {*value} == {"columns", "rows"}:
+            yield from (dict(zip(value["columns"], row, strict=True)) for row in value["rows"])
+        yield value
+        for each in value.values():
+            yield from in_rows(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from in_rows(each)
+
+
+def test_a_lone_person_is_in_no_table_no_sentence_and_no_drawing(lone):
+    assert all(each["status"] == "answered" for each in lone["answers"])
+    assert "violet" not in json.dumps(lone)
+    sizes = [row.get("people") for row in in_rows(lone)]
+    assert not {*range(1, 10)} & {size for size in sizes if isinstance(size, int)}
+    page = markdown.render_page(report.study_page(lone))
+    assert "violet" not in page
+    assert lone["data"]["groups"][-1] == {"group": "a smaller group", "people": None}
+
+
+def test_nobody_is_listed_unless_the_question_asks_for_it(lone):
+    answer = next(each for each in lone["answers"] if each["kind"] == "situations")
+    assert answer["table"]["rows"] == []
+    assert answer["details"]["dossiers"] == []
+    assert answer["details"]["summary"][0]["complainants"] > 200
+    assert any("nobody is listed" in note for note in answer["notes"])
+    assert lone["people"] == {"single": 0, "columns": []}
+    page = markdown.render_page(report.study_page(lone))
+    assert "nothing is said about single people" in page
+    assert not re.search(r"\brow \d", json.dumps(answer))
+
+
+@pytest.mark.parametrize("ids", [None, "number"])
+def test_the_page_counts_the_people_that_it_tells_about(ids):
+    data = people(400, frame="pandas").assign(number=np.arange(400) + 7_000)
+    asked_for = {"ask": "situations", "k": [12], "features": ["c1", "m1"], "ids": ids}
+    record = asked(data, asked_for | {"listed": 3, "dossiers": 1}, roles=DECLINED).record
+    answer = record["answers"][0]
+    case, rows = answer["details"]["dossiers"][0], answer["table"]["rows"]
+    peers = {peer["name"] for side in ("control", "test") for peer in case[side]["peers"]}
+    listed = {f"{ids or 'row'} {row[1 if ids else 0]}" for row in rows}
+    assert case["person"] in listed
+    assert record["people"]["single"] == len(peers | listed)
+    assert {"c1", "m1", "delta"} <= {*record["people"]["columns"]}
+    page = markdown.render_page(report.study_page(record))
+    assert f"{len(peers | listed)} people, with " in page
+
+
+def test_dossiers_may_be_asked_for_without_a_list():
+    question = {"ask": "situations", "k": [12], "features": ["c1", "m1"], "dossiers": 2}
+    answer = asked(people(400), question, roles=DECLINED).record["answers"][0]
+    assert answer["table"]["rows"] == []
+    assert len(answer["details"]["dossiers"]) == 2
+
+
+@pytest.mark.parametrize("question", [{"ask": "disparity"}, {"ask": "counterfactual_fairness"}])
+def test_a_compared_group_of_few_people_is_refused_by_every_question(question):
+    roles = PREDICTED | {"comparison": "violet"}
+    answer = asked(with_a_third_group(9), question, roles=roles).record["answers"][0]
+    assert answer["refused_by"] == "TooFewRowsError"
+    assert "violet" not in answer["reason"]
+    assert answer["table"]["rows"] == []
+
+
+def test_small_groups_are_put_with_the_next_so_that_no_difference_gives_them_away():
+    sizes = {"a": 90, "b": 1, "c": 12, "d": 20, "e": 11}
+    assert group_sizes(sizes, 10) == [
+        *({"group": name, "people": sizes[name]} for name in "acd"),
+        {"group": "2 smaller groups together", "people": 12},
+    ]
+    kept = group_sizes(sizes, 10, compared={"e", "c", "d", "a"})
+    assert kept[-1] == {"group": "a smaller group", "people": None}
+
+
+def test_numbers_of_few_people_are_left_out_with_the_next_larger_ones():
+    rows = [
+        {"by": by, "people": size, "rate": size / 100, "above": 0.5, "remark": "x"}
+        for by in ("sex", "race")
+        for size in (90, 3, 12, 40, 0)
+    ]
+    found = without_few(rows, 10, within=("by",))
+    assert [row["rate"] for row in found] == [0.9, None, None, 0.4, 0.0] * 2
+    assert {row["above"] for row in found} == {0.5}
+
+
+def test_bins_of_few_people_are_left_out_of_the_record_with_one_more():
+    data = people(400, frame="pandas")
+    data["score"] = np.where(np.arange(400) % 100 < 3, 0.9, 0.1 * (np.arange(400) % 3))
+    record = asked(data, {"ask": "predictive_parity", "bins": 20, "replicates": 20}).record
+    answer = record["answers"][0]
+    for side in ("reference", "comparison"):
+        rows = [*in_rows(answer["table"])]
+        rows = [row for row in rows if f"{side}_people" in row]
+        hidden = [row for row in rows if row[f"{side}_outcome"] is None]
+        assert min(row[f"{side}_people"] for row in rows) < 10
+        assert sum(row[f"{side}_people"] for row in hidden) >= 10
+        assert len(hidden) == 2
+        assert all(row["ppm"] is row["ppm_low"] is row["drift"] is None for row in hidden)
+        at = ("reference", "comparison").index(side)
+        means = answer["details"]["mean_outcomes"]["value"][at]
+        assert [mean is None for mean in means] == [row in hidden for row in rows]
+
+
+def test_the_furthest_shifts_are_drawn_together_and_bars_of_few_people_are_not():
+    data = people(400, frame="pandas")
+    data["score"] = data["m1"] + 0.001 * np.arange(400) + 50.0 * (np.arange(400) == 7)
+    answer = asked(data, {"ask": "counterfactual_fairness"}).record["answers"][0]
+    for group in answer["details"]["groups"]:
+        counts = [count for count in group["shifts"]["counts"] if count]
+        assert min(counts) >= 10
+        assert max(group["densities"]["at"]) < 10
+    rows = [row for row in in_rows(answer["table"]) if "q5" in row]
+    assert len(rows) == 2
+    for row in rows:
+        assert row["q50"] is not None
+        assert (row["q5"] is None) == (row["people"] < 200)
+
+
+def test_a_proposal_names_no_value_that_few_people_have():
+    data = people(400, frame="pandas").drop(columns=["y", "score"])
+    data["income"] = np.where(np.arange(400) % 4 == 0, 12.0, np.arange(400) * 17.5)
+    text = cf.audit.propose(data)
+    assert "'income' has 301 different numbers, such as 12" in text.replace('"', "'")
+    assert "17.5" not in text

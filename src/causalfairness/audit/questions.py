@@ -146,8 +146,8 @@ class SituationsQuestion(BaseModel):
     within: Annotated[Number | None, said("a number above 0", gt=0)] = None
     counterfactual: Annotated[Truth, said(TRUTH)] = False
     ids: Annotated[Text | None, said("a column that names people")] = None
-    listed: Annotated[Whole, said("a whole number from 0 to 100000", ge=0, le=100_000)] = 500
-    dossiers: Annotated[Whole, said("a whole number from 0 to 1000", ge=0, le=1000)] = 10
+    listed: Annotated[Whole, said("a whole number from 0 to 100000", ge=0, le=100_000)] = 0
+    dossiers: Annotated[Whole, said("a whole number from 0 to 1000", ge=0, le=1000)] = 0
 
 
 class InvarianceQuestion(BaseModel):

@@ -11,15 +11,15 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from causalfairness.audit.plain import plain
+from causalfairness.audit.plain import group_sizes, plain
 from causalfairness.audit.register import register
 from causalfairness.audit.study import Study
 from causalfairness.errors import RecordError
-from causalfairness.tables import open_table
 from causalfairness.tables.fingerprint import identify
 from causalfairness.tables.groups import shown
 
@@ -51,6 +51,7 @@ def record_of(
         "model": None if study.predictor is None else _model(study),
         "versions": versions(),
         "answers": told,
+        "people": _held(told),
         "assumptions": register(told, tests["tests"], audit.settings.level),
         "verdict": overall(told),
         "warnings": [
@@ -183,8 +184,26 @@ def _timings(
 
 
 def _people(study: Study) -> list[dict[str, Any]]:
-    people = open_table(study.data).people(study.scored)
-    return [{"group": shown(group), "people": count} for group, count in people.items()]
+    sizes = {shown(group): count for group, count in study.sizes.items()}
+    models = [study.scored.for_groups(reference=a, comparison=b) for a, b in study.pairs]
+    compared = {each for one in models for each in (one.reference_label, one.comparison_label)}
+    return group_sizes(sizes, study.audit.settings.smallest, compared)
+
+
+def _held(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How many single people does the record tell about, and which of their columns?"""
+    people, columns = set[str](), dict[str, None]()
+    for answer in (each for each in answers if each["kind"] == "situations"):
+        names, rows = answer["table"]["columns"], answer["table"]["rows"]
+        ids = answer["question"]["ids"]
+        at = names.index("row" if ids is None else "id") if rows else 0
+        people |= {f"{ids or 'row'} {row[at]}" for row in rows}
+        columns |= dict.fromkeys(names)
+        for case in answer["details"].get("dossiers", ()):
+            peers = [peer for side in ("control", "test") for peer in case[side]["peers"]]
+            people |= {case["person"], *(peer["name"] for peer in peers)}
+            columns |= dict.fromkeys(case["features"])
+    return {"single": len(people), "columns": [*columns]}
 
 
 def _roles(study: Study) -> dict[str, Any]:
@@ -214,6 +233,7 @@ def _model(study: Study) -> dict[str, Any]:
     return {"name": study.predictor.name, "sha256": study.predictor.digest}
 
 
+@cache
 def _version(name: str) -> str:
     try:
         return version(name)

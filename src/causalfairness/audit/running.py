@@ -105,6 +105,8 @@ def answer_of(study: Study, unit: Unit) -> Kept:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
+            if unit.kind != "screens":  # which compare whom their rule names
+                study.check_sizes(unit.model)
             found, refused = unit.ask(study, unit.question, unit.model), None
         except CausalFairnessError as error:
             found, refused = Answer(sentences=()), error
@@ -121,5 +123,5 @@ def answer_of(study: Study, unit: Unit) -> Kept:
         "reason": "" if refused is None else str(refused),
         "refused_by": "" if refused is None else type(refused).__name__,
         "warnings": [*said],
-        **found.to_dict(),
+        **found.to_dict(study.audit.settings.smallest),
     }

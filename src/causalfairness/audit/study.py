@@ -18,15 +18,26 @@ import numpy as np
 from causalfairness.audit.predictor import Predictor, decisions, load_predictor
 from causalfairness.audit.schema import Audit
 from causalfairness.audit.sections import DataSource
-from causalfairness.errors import AuditError, CausalFairnessError, ColumnTypeError
+from causalfairness.errors import (
+    AuditError,
+    CausalFairnessError,
+    ColumnTypeError,
+    TooFewRowsError,
+)
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import StructuralCausalModel
-from causalfairness.tables import Column, Table, add_column, only_rows
+from causalfairness.tables import Column, Table, add_column, only_rows, open_table
 from causalfairness.tables.columns import column_of
 from causalfairness.tables.fingerprint import Identity, identify
 from causalfairness.tables.frames import frame_rows
-from causalfairness.tables.groups import NEITHER, label_groups, members
+from causalfairness.tables.groups import (
+    COMPARISON,
+    NEITHER,
+    REFERENCE,
+    label_groups,
+    members,
+)
 from causalfairness.tables.source import check_columns, open_frame, select
 
 BUNDLED = "dataset:"
@@ -147,6 +158,41 @@ class Study:
             return self.data, ()
         said = DROPPED.format(count=int(absent.sum()), rows=len(rows), columns=", ".join(names))
         return only_rows(self.data, np.flatnonzero(~absent)), (said,)
+
+    @cached_property
+    def sizes(self) -> dict[Any, int]:
+        """How many people are in each group?"""
+        return open_table(self.data).people(self.scored)
+
+    def check_sizes(self, model: StandardFairnessModel) -> None:
+        """Refuse a compared group that is so small that numbers tell on single people."""
+        role, counts = members([*self.sizes], model), np.array([*self.sizes.values()])
+        fewest = min(int(counts[role == side].sum()) for side in (REFERENCE, COMPARISON))
+        if fewest < self.audit.settings.smallest:
+            raise TooFewRowsError(
+                f"a group that is compared has fewer than {self.audit.settings.smallest} people, "
+                "and numbers would tell on each of them; lower settings.smallest to have them all "
+                "the same"
+            )
+
+    def large_groups(self, names: Sequence[str], data: Any = None) -> tuple[Any, tuple[str, ...]]:
+        """The rows of groups by these columns that are not so small, and what is said of others."""
+        data, smallest = self.data if data is None else data, self.audit.settings.smallest
+        rows = frame_rows(data, names)
+        columns = [rows.read(name) for name in names]
+        group = label_groups(columns)[1]
+        known = np.all([~column.is_missing for column in columns], axis=0)
+        few = np.flatnonzero(known & (np.bincount(group)[group] < smallest))
+        if not len(few):
+            return data, ()
+        if len(few) == len(group):
+            raise TooFewRowsError(f"all groups by {', '.join(names)} are of fewer than {smallest}")
+        several = len(np.unique(group[few]))
+        said = (
+            f"{several:,} {'groups' if several > 1 else 'group'} of fewer than {smallest} people "
+            f"({len(few):,} in all) left out here: numbers of so few would tell on each of them"
+        )
+        return only_rows(data, np.setdiff1d(np.arange(len(group)), few)), (said,)
 
     def column(self, name: str) -> Column:
         """What does a column hold?"""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from causalfairness.audit.plain import as_table, plain
+from causalfairness.audit.plain import as_table, plain, without_few
 from causalfairness.effects import Effect
 from causalfairness.effects.table import record_of
 from causalfairness.parity.necessity.rules import EquivalenceRule
@@ -37,11 +37,12 @@ class Answer:
     assumptions: Sequence[str] = ()
     notes: Sequence[str] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """What was found, as plain data?"""
+    def to_dict(self, smallest: int = 0) -> dict[str, Any]:
+        """What was found, as plain data? No row of a table has numbers of fewer people."""
+        rows = without_few(self.table, smallest, within=("by", "metric"))
         return {
             "sentences": list(self.sentences),
-            "table": as_table(self.table),
+            "table": as_table(rows),
             "effects": plain(self.effects),
             "verdict": self.verdict,
             "judgment": plain(self.judgment),

@@ -8,7 +8,7 @@ from typing import Any
 
 from causalfairness.audit.answers.answer import Answer, judged
 from causalfairness.audit.hidden_causes.asking import about_gap, about_groups
-from causalfairness.audit.plain import diagnosis
+from causalfairness.audit.plain import diagnosis, group_sizes
 from causalfairness.audit.questions import Disparity, ErrorRates
 from causalfairness.audit.study import Study
 from causalfairness.effects import Decomposition, EffectTable
@@ -65,7 +65,8 @@ def error_rate(
 def each_group(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
     """How does each group fare against the reference, with intervals that hold together?"""
     level = study.audit.settings.level
-    found = compare_groups(study.table, model, **_settings(study, question))
+    data, few = study.large_groups(model.protected_columns)
+    found = compare_groups(study.reading(data), model, **_settings(study, question))
     groups = found.by_group.values()
     said = [f"{each.comparison}: {each.sentences(level)[0]}" for each in groups]
     hidden = about_groups(study, {each.comparison: each for each in groups})
@@ -76,7 +77,8 @@ def each_group(study: Study, question: Disparity, model: StandardFairnessModel) 
             for group, reason in found.refused.items()
         ],
     }
-    return _answer_of_several(groups, said, found.table(level), hidden, details)
+    answer = _answer_of_several(groups, said, found.table(level), hidden, details)
+    return replace(answer, notes=(*answer.notes, *few))
 
 
 def attributes(study: Study, question: Disparity, model: StandardFairnessModel) -> Answer:
@@ -86,10 +88,11 @@ def attributes(study: Study, question: Disparity, model: StandardFairnessModel) 
     details = {
         "attributes": {name: _parts(one, level) for name, one in found.by_attribute.items()},
         "refused": found.refused,
-        "people": [
-            {"group": model.group_label(group), "people": count}
-            for group, count in found.people.items()
-        ],
+        "people": group_sizes(
+            {model.group_label(group): count for group, count in found.people.items()},
+            study.audit.settings.smallest,
+            (model.reference_label, model.comparison_label),
+        ),
     }
     each, said = found.by_attribute.values(), found.sentences(level)
     hidden = about_groups(study, found.by_attribute)

@@ -6,19 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.plain import without_few
 from causalfairness.audit.questions import GroupMetricsQuestion, ScreensQuestion
 from causalfairness.audit.study import Study
-from causalfairness.errors import OutcomeError, RoleError, TooFewRowsError
+from causalfairness.errors import OutcomeError, RoleError
 from causalfairness.fairness_model import HIGHER, LOWER, StandardFairnessModel
 from causalfairness.parity import group_metrics, screens
 from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.parity.metrics.words import GROUPS_DIFFER
-from causalfairness.tables import RowAccount, only_rows
-from causalfairness.tables.frames import frame_rows, refuse_weights
-from causalfairness.tables.groups import NEITHER, label_groups, members
+from causalfairness.parity.screens.question import Screening
+from causalfairness.tables import RowAccount
+from causalfairness.tables.frames import refuse_weights
 from causalfairness.tables.target import favorable_in, favors_one
 
 
@@ -26,7 +25,7 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
     """Do groups fare differently, by the plain metrics that people expect?"""
     settings, choice = study.audit.settings, study.audit.predictor
     known = study.predictor is None and study.decision is not None
-    data, said = _large_groups(study, model)
+    data, said = study.large_groups(model.protected_columns)
     found = group_metrics(
         study.reading(data),
         model,
@@ -46,7 +45,7 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
         sentences=found.sentences(),
         table=found.table().to_records(),
         details={
-            **{name: _records(table) for name, table in tables.items()},
+            **{name: _records(table, settings.smallest) for name, table in tables.items()},
             "about": found.about,
             "absent": found.absent,
         },
@@ -59,25 +58,36 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
 def screening(study: Study, question: ScreensQuestion, model: StandardFairnessModel) -> Answer:
     """Which rates and impact ratios does a published rule ask for? Never a verdict."""
     refuse_weights(model.weights, "a published screen")
-    found = screens.screen(
-        study.data,
+    wanted, said = _wanted(study, question, model), [GROUPS_DIFFER]
+    found = _screened(study, question, wanted, study.data)
+    data, divisions = study.data, reversed(found.to_dict()["divisions"])
+    for names in [[question.columns[key] for key in each["by"]] for each in divisions]:
+        data, of_few = study.large_groups(names, data)
+        said += of_few
+    if data is not study.data:
+        found = _screened(study, question, wanted, data)
+    return Answer(
+        sentences=found.sentences(),
+        table=found.table().to_records(),
+        details=found.to_dict(),
+        diagnostics=[_rows(found.account)],
+        notes=(*found.notes, *said),
+    )
+
+
+def _screened(study: Study, question: ScreensQuestion, wanted: Any, data: Any) -> Screening:
+    return screens.screen(
+        data,
         rule_of(study, question),
         columns=question.columns,
         selected=question.selected,
-        favorable=_wanted(study, question, model),
+        favorable=wanted,
         score=question.score,
         unknown=list(question.unknown),
         exclude_small=question.exclude_small,
         justification=question.justification or "",
         level=study.audit.settings.level,
         missing=study.missing,
-    )
-    return Answer(
-        sentences=found.sentences(),
-        table=found.table().to_records(),
-        details=found.to_dict(),
-        diagnostics=[_rows(found.account)],
-        notes=(*found.notes, GROUPS_DIFFER),
     )
 
 
@@ -103,33 +113,10 @@ def rule_of(study: Study, question: ScreensQuestion) -> Path | str:
     return study.audit.beside / question.rule if own else question.rule
 
 
-def _large_groups(study: Study, model: StandardFairnessModel) -> tuple[Any, tuple[str, ...]]:
-    """The rows of groups that are not so small that a rate tells on single people."""
-    rows, smallest = frame_rows(study.data, model.protected_columns), study.audit.settings.smallest
-    columns = [rows.read(name) for name in model.protected_columns]
-    groups, group = label_groups(columns)
-    people = np.bincount(group, minlength=len(groups))
-    known = np.all([~column.is_missing for column in columns], axis=0)
-    few = np.flatnonzero(known & (people[group] < smallest))
-    if not len(few):
-        return study.data, ()
-    if (members(groups, model)[group[few]] != NEITHER).any():
-        raise TooFewRowsError(
-            f"a group that is compared has fewer than {smallest} people, and rates would tell on "
-            "each of them; lower settings.smallest to have them all the same"
-        )
-    several = len(np.unique(group[few]))
-    said = (
-        f"{several:,} {'groups' if several > 1 else 'group'} of fewer than {smallest} people "
-        f"({len(few):,} in all) left out here: rates of so few would tell on each of them"
-    )
-    return only_rows(study.data, np.setdiff1d(np.arange(len(group)), few)), (said,)
-
-
-def _records(table: Callable[[], MetricTable]) -> Any:
-    """The rows of a table; None of one that there is no reason to draw up."""
+def _records(table: Callable[[], MetricTable], smallest: int) -> Any:
+    """The rows of a table, group by group; None of one that there is no reason to draw up."""
     try:
-        return table().to_records()
+        return without_few(table().to_records(), smallest, within=("by", "group"))
     except OutcomeError:
         return None
 

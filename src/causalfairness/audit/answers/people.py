@@ -1,7 +1,7 @@
 """Is this person treated differently? Counterfactual shifts, and situation tests.
 
-Whatever lists people leaves out those in groups of fewer than `settings.smallest`: a row about so
-few says too much about each of them. They are counted.
+Single people are listed where the question asks for them, and never those in groups of fewer than
+`settings.smallest`: a row about so few says too much about each of them. They are counted.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ COLUMN_MODEL = (
     "the model itself is not at hand: what it would have said in the other world follows from "
     "a mechanism that was fitted to its column {column!r}"
 )
+NOBODY = (
+    "nobody is listed: single people are shown where listed and dossiers of the question say so"
+)
 ONLY_THESE = "only people of the two groups are asked about, not those of other combinations"
 
 
@@ -53,11 +56,13 @@ def shifts(
         said = (*said, ONLY_THESE)
     if study.predictor is None:
         data = only_columns(data, needed)
+    told = _told(study, question, model)
+    data, few = study.large_groups([*told], data)
     found = counterfactual_fairness(
         _column_of_people(column) if study.predictor is None else study.predictor.decide,
         replace(study.reading(data), weights=model.weights),
         scm,
-        _told(study, question, model),
+        told,
         draws=question.draws,
         replicates=question.replicates,
         workers=study.workers,
@@ -68,7 +73,7 @@ def shifts(
     extra = (COLUMN_MODEL.format(column=column),) if study.predictor is None else ()
     return Answer(
         sentences=(*found.sentences(settings.level), *verdict.sentences),
-        table=found.to_records(settings.level),
+        table=[_large_tails(row, settings.smallest) for row in found.to_records(settings.level)],
         effects=found.table(settings.level).to_records(),
         verdict=verdict.verdict,
         judgment=verdict.judgment,
@@ -78,7 +83,7 @@ def shifts(
             "mechanisms": scm.fits,
         },
         assumptions=(*found.assumptions, *extra),
-        notes=(*found.notes, *said),
+        notes=(*found.notes, *said, *few),
     )
 
 
@@ -155,21 +160,39 @@ def _as_in(study: Study, name: str, key: str) -> Any:
     return key
 
 
+def _large_tails(row: dict[str, Any], smallest: int) -> dict[str, Any]:
+    """Quantiles of shifts are told where so many people are at least as far out."""
+    beyond = {f"q{q}": row["people"] * min(q, 100 - q) / 100 for q in (5, 25, 50, 75, 95)}
+    return row | {key: None for key, people in beyond.items() if people < smallest}
+
+
 def _spread(found: CounterfactualFairness, at: int, smallest: int) -> dict[str, Any]:
-    """How predictions and shifts are spread in a group; nothing for one that is too small."""
-    group = list(found)[at]
-    about: dict[str, Any] = {"group": group.name, "people": group.people}
-    if group.people < smallest:
-        return {**about, "suppressed": f"fewer than {smallest} people"}
-    label = found.groups[at]
-    curves = found.densities(label, POINTS)
-    moved = found.shift[found.group == at]
-    counts, edges = np.histogram(moved, bins=BINS)
+    """How predictions and shifts are spread in a group; the furthest together, so many a side.
+
+    Bars that stand for fewer people are left out.
+    """
+    group, inside = [*found][at], found.group == at
+    together = replace(
+        found,
+        fact=_drawn_in(found.fact, inside, smallest),
+        otherwise=np.stack([_drawn_in(draw, inside, smallest) for draw in found.otherwise]),
+    )
+    curves = together.densities(found.groups[at], POINTS)
+    counts, edges = np.histogram(_drawn_in(found.shift, inside, smallest)[inside], bins=BINS)
     return {
-        **about,
+        "group": group.name,
+        "people": group.people,
         "densities": {"at": curves.at, "fact": curves.fact, "otherwise": curves.otherwise},
-        "shifts": {"edges": edges, "counts": counts},
+        "shifts": {"edges": edges, "counts": np.where(counts < smallest, 0, counts)},
     }
+
+
+def _drawn_in(values: Any, inside: Any, smallest: int) -> Any:
+    """Values, no further out than those that so many people of the group share or pass."""
+    ordered = np.sort(values[inside])
+    end = min(max(smallest, 1), len(ordered)) - 1
+    low, high = sorted((ordered[end], ordered[len(ordered) - 1 - end]))
+    return np.clip(values, low, high)
 
 
 def _decisions(
@@ -191,12 +214,12 @@ def _decisions(
 
 
 def _about_situations(found: SituationTest, question: Any, smallest: int) -> Answer:
-    listed, suppressed, said = _listed(found, question, smallest)
+    allowed, suppressed, said = _allowed(found, question, smallest)
     key = "id" if question.ids is not None else "row"
-    first = [row for row in listed if row["evidence"]][: question.dossiers]
+    first = [row for row in allowed if row["evidence"]][: question.dossiers]
     return Answer(
         sentences=found.sentences(),
-        table=listed,
+        table=allowed[: question.listed],
         details={
             "method": found.name,
             "summary": found.summary().to_records(),
@@ -215,10 +238,10 @@ def _about_situations(found: SituationTest, question: Any, smallest: int) -> Ans
     )
 
 
-def _listed(
+def _allowed(
     found: SituationTest, question: Any, smallest: int
 ) -> tuple[list[dict[str, Any]], int, list[str]]:
-    """Who is listed, the largest differences first, and how many are not, for being so few?"""
+    """Who may be listed, the largest differences first, and how many not, for being so few?"""
     table = found.table().to_records()
     known = [each["delta"] if each["delta"] is not None else -2.0 for each in table]
     few = len(found.situations.complainants) < smallest
@@ -233,9 +256,11 @@ def _listed(
             f"{suppressed:,} of {len(table):,} lines are about groups of fewer than {smallest} "
             "people, and are not listed"
         )
-    if len(shown) > question.listed:
+    if not question.listed and not question.dossiers:
+        said.append(NOBODY)
+    elif 0 < question.listed < len(shown):
         said.append(f"the {question.listed:,} largest of {len(shown):,} differences are listed")
-    return shown[: question.listed], suppressed, said
+    return shown, suppressed, said
 
 
 def _dossier(found: Dossier) -> dict[str, Any]:

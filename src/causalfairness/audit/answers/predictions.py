@@ -10,7 +10,7 @@ import numpy as np
 
 from causalfairness.audit.answers.answer import Answer, Judged, judged
 from causalfairness.audit.hidden_causes.asking import about_necessity
-from causalfairness.audit.plain import diagnosis
+from causalfairness.audit.plain import diagnosis, without_few
 from causalfairness.audit.questions import (
     InvarianceQuestion,
     Necessity,
@@ -49,9 +49,10 @@ def predictive_parity(
     )
     verdict = judged([found.ppm.integrated], question.margin, level)
     means, bounds = found.mean_outcomes(level)
+    rows, hidden = _large_bins(found.to_records(level), study.audit.settings.smallest)
     return Answer(
         sentences=(*found.sentences(level), *verdict.sentences),
-        table=found.to_records(level),
+        table=rows,
         effects=found.summary(level).to_records(),
         verdict=verdict.verdict,
         judgment=verdict.judgment,
@@ -60,14 +61,29 @@ def predictive_parity(
             "score": found.score,
             "reference": found.reference,
             "comparison": found.comparison,
-            "mean_outcomes": {"value": means, "low": bounds.low, "high": bounds.high},
-            "mean_scores": found.mean_scores,
+            "mean_outcomes": {
+                key: np.where(hidden, np.nan, ends)
+                for key, ends in (("value", means), ("low", bounds.low), ("high", bounds.high))
+            },
+            "mean_scores": np.where(hidden, np.nan, found.mean_scores),
             "mechanisms": [] if scm is None else scm.fits,
         },
         diagnostics=[diagnosis(found.diagnostics)],
         assumptions=found.diagnostics.assumptions,
         notes=(*found.diagnostics.notes, *said),
     )
+
+
+def _large_bins(rows: list[dict[str, Any]], smallest: int) -> tuple[list[dict[str, Any]], Any]:
+    """Rows without numbers of few people, and whose they were: (2, bins)."""
+    sides, hidden = ("reference", "comparison"), []
+    for side in sides:
+        rows = without_few(rows, smallest, f"{side}_people", f"{side}_")
+        hidden.append([row[f"{side}_outcome"] is None for row in rows])
+    for row, few in zip(rows, np.any(hidden, axis=0), strict=True):
+        gaps = [key for key in row if not key.startswith((*sides, "bin", "score"))]
+        row.update(dict.fromkeys(gaps if few else ()))
+    return rows, np.array(hidden)
 
 
 def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -> Answer:

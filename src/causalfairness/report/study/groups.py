@@ -53,7 +53,7 @@ def _title(answer: Told, reading: Reading) -> str:
 
 def _sizes(reading: Reading) -> Table:
     sizes = reading.told["data"]["groups"]
-    lines = tuple((each["group"].text, each["people"].count) for each in sizes)
+    lines = tuple((each["group"].text, each["people"].cell) for each in sizes)
     columns = (
         Column("group", f"group, by {reading.roles['protected'].shown}"),
         Column("people", "people", "number"),
@@ -79,7 +79,7 @@ def _each_group(answer: Told, level: float) -> list[Block]:
 def _attributes(answer: Told, level: float) -> list[Block]:
     details = answer["details"]
     rows = _named(answer, details["attributes"].keys)
-    lines = tuple((each["group"].text, each["people"].count) for each in details["people"])
+    lines = tuple((each["group"].text, each["people"].cell) for each in details["people"])
     columns = (Column("group", "intersection"), Column("people", "people", "number"))
     blocks: list[Block] = [
         Sentences(answer["sentences"].texts, listed=True),

@@ -20,7 +20,7 @@ from causalfairness.report.page.blocks import (
 )
 from causalfairness.report.study.reading import Reading
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import full_stop, opening, table_of
+from causalfairness.report.study.words import counted, full_stop, listed, opening, table_of
 
 CHECK = (
     "Whoever has the data and the record can find every number again, with another engine if they "
@@ -63,6 +63,10 @@ def _facts(reading: Reading) -> Iterator[tuple[str, str]]:
     yield "data", data["source"].text
     yield "rows", f"{data['rows'].count:,}"
     yield "fingerprint of the data", data["fingerprint"].text
+    if told.get("people"):
+        single, columns = told["people"]["single"].count, told["people"]["columns"].texts
+        of = f"{counted(single, 'person', 'people')}, with {listed(columns)}"
+        yield "single people", of if single else "nothing is said about single people"
     if told.get("model"):
         yield "audited model", f"{told['model']['name'].text}, {told['model']['sha256'].text}"
     yield "level of intervals", percent(reading.level)

@@ -41,7 +41,7 @@ def summary(reading: Reading) -> Section:
 
 def _asked(reading: Reading) -> str:
     roles, rows = reading.roles, reading.told["data"]["rows"].count
-    sizes = {g["group"].exact: g["people"].count for g in reading.told["data"]["groups"]}
+    sizes = {g["group"].exact: g["people"].number for g in reading.told["data"]["groups"]}
     named = [f"the {key} {roles[key].shown}" for key in ("prediction", "outcome") if roles.get(key)]
     groups = [_with_size(roles[key], sizes) for key in ("comparison", "reference")]
     others = len({against(each) for each in reading.answers})
@@ -56,9 +56,9 @@ def _asked(reading: Reading) -> str:
     )
 
 
-def _with_size(group: Told, sizes: dict[str, int]) -> str:
+def _with_size(group: Told, sizes: dict[str, float | None]) -> str:
     people = sizes.get(str(group.value))
-    return group.shown if people is None else f"{group.shown} ({people:,})"
+    return group.shown if people is None else f"{group.shown} ({people:,.0f})"
 
 
 def _gap(reading: Reading) -> str:
