@@ -19,6 +19,7 @@ import numpy as np
 from causalfairness.effects import Diagnostics
 
 DIGITS = 12
+DEEPEST = 50  # lists and tables within each other; a record has about ten
 EDGES = ("above", "up_to", "score_from", "score_to", "effective")  # of a row, whoever is in it
 
 
@@ -61,6 +62,19 @@ def written(value: Any) -> str:
     True
     """
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def is_deep(found: Any) -> bool:
+    """Whether plain data is nested deeper than anything that is written here.
+
+    >>> is_deep({"a": [1, {"b": 2}]})
+    False
+    """
+    level: list[Any] = [[found]]
+    for _ in range(DEEPEST):
+        inside = (each.values() if isinstance(each, Mapping) else each for each in level)
+        level = [one for held in inside for one in held if isinstance(one, list | Mapping)]
+    return bool(level)
 
 
 def as_table(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

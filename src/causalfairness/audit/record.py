@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from causalfairness.audit.plain import group_sizes, plain
+from causalfairness.audit.plain import DEEPEST, group_sizes, is_deep, plain
 from causalfairness.audit.register import register
 from causalfairness.audit.study import Study
 from causalfairness.errors import RecordError
@@ -26,7 +26,6 @@ from causalfairness.tables.groups import shown
 SCHEMA = "causalfairness.audit/1"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "duckdb", "numba")
 PARTS = {"data": dict, "settings": dict, "versions": dict, "answers": list, "assumptions": list}
-DEEPEST = 50  # lists and tables within each other; a record has about ten
 VERDICTS = ("violated", "undecided", "satisfied")
 
 
@@ -133,7 +132,7 @@ def stored_record(path: str | os.PathLike[str]) -> Any:
 
 def check_record(found: Any, where: str) -> dict[str, Any]:
     """Is this a record that can be compared?"""
-    if is_deep([found]):
+    if is_deep(found):
         raise RecordError(f"{where!r} is no record: it is nested deeper than {DEEPEST} times")
     if not isinstance(found, dict) or not str(found.get("schema", "")).startswith(
         SCHEMA.partition("/")[0]
@@ -154,19 +153,6 @@ def check_record(found: Any, where: str) -> dict[str, Any]:
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number that JSON knows")
-
-
-def is_deep(found: Any) -> bool:
-    """Whether plain data is nested deeper than anything that is written here.
-
-    >>> is_deep({"a": [1, {"b": 2}]})
-    False
-    """
-    level = [found]
-    for _ in range(DEEPEST):
-        inside = (each.values() if isinstance(each, Mapping) else each for each in level)
-        level = [one for held in inside for one in held if isinstance(one, list | Mapping)]
-    return bool(level)
 
 
 def _timings(

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from causalfairness.audit.plain import is_deep
 from causalfairness.audit.questions import Question, columns_of
 from causalfairness.audit.sections import (
     DataSource,
@@ -260,7 +261,10 @@ def _text(path: Path) -> str:
 
 def _parsed(parse: Any, path: Path, kind: str) -> Any:
     try:
-        return parse()
+        found = parse()
+        if is_deep(found):
+            raise RecursionError
+        return found
     except json.JSONDecodeError as cause:
         raise AuditError(
             f"{str(path)!r} is not {kind}: {cause.msg} (at line {cause.lineno}, column "

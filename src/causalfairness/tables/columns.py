@@ -166,7 +166,10 @@ def column_of(series: nw.Series[Any]) -> Column:
     array = _as_arrow(series)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if isinstance(kind, pa.BaseExtensionType):  # pandas intervals and periods: labels by their text
-        text = series.to_native().map(str, na_action="ignore")
+        native = series.to_native()
+        if not hasattr(native, "map"):  # as numbers of DuckDB that no other library has
+            raise ColumnTypeError(f"{name!r} holds values of type {kind}; cast it to another one")
+        text = native.map(str, na_action="ignore")
         return column_of(nw.from_native(text, series_only=True))
     if _is_numeric(kind):
         if pa.types.is_dictionary(array.type):

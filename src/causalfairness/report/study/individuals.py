@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from causalfairness.errors import RecordError
 from causalfairness.report.page.blocks import (
     Beside,
     Block,
@@ -96,6 +97,8 @@ def _spread(group: Told, answer: Told, smallest: int) -> Iterator[Block]:
     )
     edges = tuple(each.sure for each in shifts["edges"])
     counts = tuple(each.count for each in shifts["counts"])
+    if len({len(at), len(fact), len(otherwise)}) > 1 or len(edges) != len(counts) + 1:
+        raise RecordError(f"{group.where}: expected as many heights as there are places for them")
     told = listed(answer["details"]["told"].texts)
     decided = _is_decision(edges, counts)
     drawn = Curves(
