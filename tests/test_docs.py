@@ -2,10 +2,10 @@
 
 import pytest
 
-from snippets import PAGES, README, check_same, run_page, snippets_of
+from snippets import PAGES, check_same, run_page, snippets_of
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != README], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_the_examples_of_a_page_run(page, tmp_path):
     for snippet, printed in run_page(page, tmp_path):
         if snippet.shown:
@@ -14,7 +14,14 @@ def test_the_examples_of_a_page_run(page, tmp_path):
 
 def test_the_pages_that_teach_have_examples():
     taught = {page.stem for page in PAGES if snippets_of(page)}
-    assert {"index", "getting-started", "statistical-parity", "estimators", "data"} <= taught
+    assert {
+        "README",
+        "index",
+        "getting-started",
+        "statistical-parity",
+        "estimators",
+        "data",
+    } <= taught
 
 
 def test_other_words_or_other_numbers_are_noticed():

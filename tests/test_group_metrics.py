@@ -365,6 +365,35 @@ def test_a_ratio_of_exactly_four_fifths_is_not_flagged():
         assert row(screened(a=(5, 5 * n), b=(4, 5 * n)).screen(), group="b")["flagged"] is False
 
 
+def test_the_screen_says_how_often_chance_alone_would_flag():
+    """As `screens` does, whose numbers are held against exact ones."""
+    counts = {"a": (300, 1000), "b": (20, 90), "c": (18, 60), "d": (90, 300)}
+    found = screened(**counts)
+    data = pa.table(
+        {
+            "sex": [name for name, (_, size) in counts.items() for _ in range(size)],
+            "y": [int(at < hits) for hits, size in counts.values() for at in range(size)],
+        }
+    )
+    by_rule = cf.parity.screens.screen(data, "four_fifths", columns={"sex": "sex"}, selected="y")
+    assert values(found.screen(), "by_chance") == values(by_rule.table(), "by_chance")
+    some = by_rule.divisions[0]["any_by_chance"]
+    assert {*values(found.screen(), "any_by_chance").values()} == {some}
+    said = next(each for each in found.sentences() if each.startswith("Four-fifths"))
+    chance = row(found.screen(), group="b")["by_chance"]
+    assert said.endswith(
+        f"Were all rates equal, chance alone would flag some group in {some:.0%} of tables with "
+        f"groups of these sizes (b in {chance:.0%})."
+    )
+    assert f"{some:.0%} of tables" in str(found)
+    assert f"{some:.0%} of tables" in found._repr_html_()
+    assert f"{some:.0%} of tables" in cf.plots.rates_caption(found)
+    turned = screened(**dict(reversed(counts.items())))
+    assert values(turned.screen(), "by_chance") == values(found.screen(), "by_chance")
+    nobody = screened(a=(0, 40), b=(0, 50))
+    assert {*values(nobody.screen(), "by_chance").values()} == {None}
+
+
 def test_where_nobody_is_selected_there_is_no_ratio():
     found = screened(a=(0, 40), b=(0, 50))
     for record in found.screen():

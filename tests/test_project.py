@@ -343,7 +343,33 @@ def test_the_wheel_runs_the_demo_in_an_empty_environment(wheel, tmp_path):
 def test_the_makefile_has_the_promised_targets():
     makefile = (PROJECT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([\w-]+):", makefile, flags=re.MULTILINE))
-    assert {"demo", "test", "test-all", "bench", "lint", "docs", "release"} <= targets
+    assert {"demo", "test", "test-all", "lowest", "bench", "lint", "docs", "release"} <= targets
+    assert re.search(r"^test-all:.* lowest$", makefile, flags=re.MULTILINE)
+
+
+BOUND = re.compile(r"([\w-]+)(?:>=|==)([\d.]+)")
+
+
+def bounds(lines):
+    """The lowest version of each distribution, as a tuple of numbers without zeros at the end."""
+    found = [BOUND.match(line) for line in lines]
+    versions = {each[1]: [*map(int, each[2].split("."))] for each in found if each}
+    return {name: tuple(trimmed(version)) for name, version in versions.items()}
+
+
+def trimmed(version):
+    while version and not version[-1]:
+        version = version[:-1]
+    return version
+
+
+def test_the_lowest_versions_that_are_tried_are_those_that_are_allowed():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    tried = bounds((PROJECT / "tests" / "lowest.txt").read_text("utf-8").splitlines())
+    extras = project["optional-dependencies"]
+    must = [*project["dependencies"], *extras["fast"], *extras["graphs"], *extras["plots"]]
+    assert bounds(must).items() <= tried.items()
+    assert tried.items() <= bounds([*must, *extras["test"]]).items()
 
 
 def test_the_check_of_a_commit_is_make_test_and_nothing_else():

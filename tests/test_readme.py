@@ -1,4 +1,4 @@
-"""Does the README keep its word? Its example runs, its links lead somewhere, and it stays short."""
+"""Does the README keep its word? Its links lead somewhere, and it stays short."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from audit_pages import SECTIONS
 from causalfairness.cli import app
 from page_checks import axe_findings, sticking_out, thin_out
 from plain_words import words_out
-from snippets import FENCE, PROJECT, README, check_same, run_page
+from snippets import FENCE, PROJECT, README
 
 KINDS = (
     "disparity",
@@ -26,15 +26,6 @@ KINDS = (
     "invariance",
     "screens",
 )
-
-
-def test_the_examples_run_and_print_what_is_shown(tmp_path):
-    checked = 0
-    for snippet, printed in run_page(README, tmp_path):
-        if snippet.shown:
-            check_same(printed, snippet.shown[2], f"README.md, line {snippet.line}")
-            checked += 1
-    assert checked
 
 
 def demo_words():

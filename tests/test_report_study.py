@@ -229,6 +229,16 @@ def test_screens_and_metrics_never_judge(every):
     assert "neither passes nor fails anything" in " ".join(texts(part))
 
 
+def test_beside_every_flag_stands_how_often_chance_alone_would_set_it(every):
+    tables = of_kind(section(report.study_page(every), "groups"), b.Table)
+    screened = [each for each in tables if "by_chance" in [one.key for one in each.columns]]
+    assert len(screened) == 2  # four fifths among the metrics, and the published rule
+    for table in screened:
+        at = [one.key for one in table.columns].index("by_chance")
+        assert all(0 <= row[at] <= 1 for row in table.rows)
+    assert "chance alone would flag some group in" in screened[-1].caption
+
+
 def test_nothing_is_called_fair(every):
     words = " ".join(texts(report.study_page(every)))
     assert not re.search(r"\b(?:un)?fair\b", words, re.IGNORECASE)
