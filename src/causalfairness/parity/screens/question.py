@@ -1,7 +1,6 @@
 """Do categories of people differ in rates, by the arithmetic of a published rule? (methods §13)
 
-    rate          selected / people; for scores, the share above the pooled median of everyone
-                  (below it, where people want low scores)
+    rate          selected / people; for scores, the share on the wanted side of the pooled median
     impact ratio  rate of a category / highest rate of a category that is not excluded
 
 Rates, ratios and their intervals are those of group metrics. Of several categories with the same
@@ -23,7 +22,7 @@ from causalfairness.effects.table import as_section
 from causalfairness.errors import OutcomeError, RoleError
 from causalfairness.fairness_model import HIGHER, LOWER
 from causalfairness.inference.proportions import flag_chances
-from causalfairness.parity.metrics.decisions import Array, Mask, is_binary
+from causalfairness.parity.metrics.decisions import Array, Mask
 from causalfairness.parity.metrics.records import NONE_SELECTED, reading_of, remark_of
 from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.table import MetricTable, Record
@@ -51,8 +50,8 @@ class Screening:
 
     Each of `divisions` holds as plain data `by` which attributes people are divided, how many
     `people` there are, of how many the category is `unknown`, which categories are `highest` and
-    which `excluded`, how often chance alone would put `any_by_chance` below the threshold, and the
-    rows of the table (`categories`). `median` is the pooled one that scores were held against.
+    `excluded`, how often chance alone would put `any_by_chance` below the threshold, and the rows
+    of the table, with `by_chance` for each (`categories`). `median` is that of all scores.
 
     >>> import pyarrow as pa
     >>> from causalfairness.parity import screens
@@ -79,10 +78,7 @@ class Screening:
         return tuple((row["by"], row["group"]) for row in self.table() if row["flagged"])
 
     def table(self) -> MetricTable:
-        """What is the rate and the impact ratio of every category? Excluded ones have no ratio.
-
-        `by_chance` says how often chance alone would put a category below the threshold.
-        """
+        """What is the rate and the impact ratio of every category? Excluded ones have no ratio."""
         return MetricTable(tuple(row for part in self.divisions for row in part["categories"]))
 
     def sentences(self) -> tuple[str, ...]:
@@ -178,11 +174,6 @@ def screen(
         raise RoleError(f"{rule.name} measures the {rule.measures[0]}, and not the {measure}")
     attributes, values, account = _read(data, columns, column, selected and favorable, missing)
     median = None if score is None else float(np.median(values))
-    if median is None and not is_binary(values):
-        raise OutcomeError(
-            f"column {column!r} holds other numbers than 0 and 1; name the one that is selected "
-            "with favorable=..., or ask with score=..."
-        )
     hits = values < median if median is not None and favorable == LOWER else values > (median or 0)
     nobody = frozenset({None, *map(canonical, unknown)})
     applied = rule if exclude_small else rule.model_copy(update={"share_below": None})
@@ -220,7 +211,7 @@ def _read(
     if not len(kept):
         raise OutcomeError(f"nobody is left to count: column {measured!r} holds no value")
     dropped = {f"missing {measured}": lacking} if lacking else {}
-    account = RowAccount(read=len(values), used=len(kept), dropped=dropped)
+    account = RowAccount(len(values), len(kept), dropped=dropped)
     attributes = {name: column_of(rows[column]).take(kept) for name, column in columns.items()}
     return attributes, values[kept], account
 
@@ -246,8 +237,7 @@ def _division(
     people, selected = ([*map(int, counts)] for counts in (total, hit))
     everyone, rates = sum(people), [*map(Fraction, selected, people)]
     least = Fraction(str(rule.share_below or 0))  # as it was written: 0.02 is one of fifty
-    small = [Fraction(count, everyone) < least for count in people]
-    kept = [at for at, left_out in enumerate(small) if not left_out]
+    kept = [at for at, count in enumerate(people) if Fraction(count, everyone) >= least]
     top = max(kept, key=lambda at: (rates[at], people[at]), default=0)
     ratios = {at: rates[at] / rates[top] for at in kept if rates[top]}
     limit = rule.ratio_below if len(ratios) > 1 else None
@@ -260,7 +250,7 @@ def _division(
         ratio = ratios.get(at)
         ratio_low, ratio_high = (None, None) if ratio is None or at == top else over
         below = ratio < Fraction(str(limit)) if ratio is not None and limit else None
-        why = f"excluded: under {100 * float(least):g}% of the people" if small[at] else usual
+        why = usual if at in kept else f"excluded: under {100 * float(least):g}% of the people"
         rows.append(
             {
                 "by": ", ".join(by),
@@ -285,7 +275,7 @@ def _division(
         "people": everyone,
         "unknown": len(hits) - everyone,
         "highest": tuple(names[at] for at, ratio in ratios.items() if ratio == 1),
-        "excluded": tuple(names[at] for at, left_out in enumerate(small) if left_out),
+        "excluded": tuple(name for at, name in enumerate(names) if at not in kept),
         "any_by_chance": some,
         "categories": tuple(rows),
     }
@@ -317,11 +307,8 @@ def _sentences(part: Record, found: Screening) -> Iterator[str]:
     """What the numbers of one division say."""
     by, rule, rows = ", ".join(part["by"]), found.rule, part["categories"]
     highest = _listed(rows, part["highest"], "rate", ", ")
-    yield (
-        f"By {by}: the highest {found.measure} is that of {highest}."
-        if highest
-        else f"By {by}: no {found.measure} above 0 is left to compare."
-    )
+    said = f"the highest {found.measure} is that of {highest}"
+    yield f"By {by}: {said if highest else f'no {found.measure} above 0 is left to compare'}."
     if compared := [row["group"] for row in rows if row["ratio_low"] is not None]:
         ratios = _listed(rows, compared, "ratio", " ")
         yield f"Impact ratios by {by} ({100 * found.level:.6g}% intervals): {ratios}."

@@ -26,17 +26,15 @@ class _Source(BaseModel):
     title: Words
     citation: Words
     date: Date
-    address: Annotated[Text | None, said("text that is not empty")] = None
 
 
 class Rule(BaseModel):
     """What does a rule ask to be measured, for whom, and what does it say about the result?
 
-    `measures` are selection rates, or for scores the shares above the pooled median. `by` holds the
-    divisions of people, each by one attribute or by several together; `categories` the values of
-    each attribute as the rule names them. A category with a ratio below `ratio_below`
-    is flagged, one with a share of the people below `share_below` may be left out; without them
-    none is. `notes` hold the words of the rule.
+    `measures` are selection rates, or for scores the shares beyond the pooled median. `by` holds
+    the divisions of people, by one attribute or several together; `categories` the values that the
+    rule names. A category with a ratio below `ratio_below` is flagged, one with a share of the
+    people below `share_below` may be left out; without them none is.
 
     >>> print(read_rule("nyc_local_law_144"))
     NYC Local Law 144 bias audit (version of 2023-04-06, New York City)
