@@ -140,11 +140,17 @@ def test_an_unknown_audit_is_refused_with_those_that_are_bundled():
 # --- init -------------------------------------------------------------------------------------
 
 
-def test_a_proposed_file_can_be_checked_at_once(home, monkeypatch):
+def test_a_proposed_file_can_be_checked_once_it_says_which_value_people_want(home, monkeypatch):
     monkeypatch.chdir(home.place)
     run("init", "people.parquet", "--out", "audit.toml")
+    proposed = (home.place / "audit.toml").read_text("utf-8")
+    assert run("init", "people.parquet").stdout == proposed
+    refused = run("audit", "audit.toml", "--check", code=3)
+    assert "favorable is still '?'" in flat(refused.stderr)
+    (home.place / "audit.toml").write_text(
+        re.sub(r'(favorable = )"\?"', r"\1 1", proposed), "utf-8"
+    )
     run("audit", "audit.toml", "--check")
-    assert run("init", "people.parquet").stdout == (home.place / "audit.toml").read_text("utf-8")
 
 
 def test_a_file_is_never_overwritten(home):
