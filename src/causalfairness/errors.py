@@ -96,6 +96,14 @@ class MixedBasisError(CausalFairnessError):
     """Two effects from different data, or different resamples, were combined."""
 
 
+class RoleColumnError(CausalFairnessError):
+    """A column with a role says nothing that an answer could stand on, as a copy of the outcome."""
+
+
+class GroupColumnError(RoleColumnError, EmptyCellsError):
+    """A confounder tells the group, so that nobody in the other group is like anybody."""
+
+
 class PredictorError(CausalFairnessError):
     """The audited model cannot be evaluated on the role columns."""
 

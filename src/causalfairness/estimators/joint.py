@@ -22,6 +22,7 @@ from causalfairness.estimators.doubly_robust import DoublyRobust
 from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.protocol import Estimator
+from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.estimators.strata import Strata
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Table
@@ -77,7 +78,7 @@ def estimate_both(
     )
     with remembered_fits():  # a prediction that cannot be explained is refused before the outcome
         prediction, outcome = (
-            each.estimate(reading, model, workers=workers, seed=seed)
+            estimate_from(each, reading, model, workers=workers, seed=seed)
             for each, reading in ((for_prediction, readings[1]), (for_outcome, readings[0]))
         )
     return Both(outcome, prediction, because)
@@ -122,6 +123,6 @@ def _counted(
     for_outcome = replace(strata, empty_cells="refuse") if filled else strata
     outcome, prediction = strata.read_both(table, model)
     return Both(
-        for_outcome.estimate(outcome, model, workers=workers, seed=seed),
-        strata.estimate(prediction, model, workers=workers, seed=seed),
+        estimate_from(for_outcome, outcome, model, workers=workers, seed=seed),
+        estimate_from(strata, prediction, model, workers=workers, seed=seed),
     )

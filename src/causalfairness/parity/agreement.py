@@ -18,6 +18,7 @@ from causalfairness.effects.contrasts import Convention
 from causalfairness.effects.table import decimals, format_p_value, in_columns
 from causalfairness.errors import CausalFairnessError
 from causalfairness.estimators import Estimator
+from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, two_sided_p_value
 from causalfairness.parity.statistical import check_convention, describe, explain
@@ -167,7 +168,7 @@ def compare_estimators(
     for name, estimator in named.items():
         try:
             reading = estimator.read(table, model, of)
-            estimate = estimator.estimate(reading, model, workers=workers, seed=seed)
+            estimate = estimate_from(estimator, reading, model, workers=workers, seed=seed)
         except CausalFairnessError as reason:
             refused[name] = reason
         else:

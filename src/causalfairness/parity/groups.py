@@ -20,6 +20,7 @@ from causalfairness.errors import (
     WeightError,
 )
 from causalfairness.estimators import Estimator
+from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.parity.statistical import check_convention, describe, explain, pick
@@ -141,7 +142,7 @@ def compare_groups(
     refused: dict[Any, CausalFairnessError] = {}
     for pair in pairs:
         try:
-            estimate = chosen.estimate(reading, pair, workers=workers, seed=seed)
+            estimate = estimate_from(chosen, reading, pair, workers=workers, seed=seed)
         except lacking as error:
             refused[pair.comparison] = error
         else:

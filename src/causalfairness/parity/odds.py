@@ -31,6 +31,7 @@ from causalfairness.errors import (
 )
 from causalfairness.estimators import Estimator, KnownModel
 from causalfairness.estimators.comparison_model import ComparisonModel, fit_comparison_model
+from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.error_rate import RATES, ErrorRateDecomposition, Rate
 from causalfairness.parity.statistical import check_convention, explain, pick
@@ -259,7 +260,9 @@ def _estimate(
     if estimator is None and asked.of == "outcome" and not subject.lumped:
         _refuse_never_selected(decided, table, asked)
     reading = chosen.read(table, decided.model, asked.of)
-    found = explain(chosen.estimate(reading, decided.model, workers=workers, seed=seed), because)
+    found = explain(
+        estimate_from(chosen, reading, decided.model, workers=workers, seed=seed), because
+    )
     diagnostics = replace(
         found.diagnostics,
         assumptions=(*found.diagnostics.assumptions, *subject.assumptions),

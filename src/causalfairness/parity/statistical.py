@@ -13,6 +13,7 @@ from typing import Any
 from causalfairness.effects import Decomposition, Estimate
 from causalfairness.effects.contrasts import PARTS, Convention
 from causalfairness.estimators import Estimator, choose_estimator
+from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Missing, Of, Table, ask
 
@@ -49,7 +50,7 @@ def decompose_disparity(
     table, model = ask(data, model, missing=missing)
     chosen, because = pick(table, [model], of, estimator)
     reading = chosen.read(table, model, of)
-    estimate = chosen.estimate(reading, model, workers=workers, seed=seed)
+    estimate = estimate_from(chosen, reading, model, workers=workers, seed=seed)
     return describe(explain(estimate, because), model, of, convention)
 
 

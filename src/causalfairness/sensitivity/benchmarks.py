@@ -21,6 +21,7 @@ from causalfairness.estimators.doubly_robust import DoublyRobust
 from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.estimators.known_model import KnownModel
 from causalfairness.estimators.leaving_out import Comparable, LeftOut, leaving_out
+from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.estimators.strata import Strata
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference.intervals import check_margin, normal_reach
@@ -198,7 +199,7 @@ def benchmark_confounders(
     with remembered_fits():
         if found is None:
             reading = chosen.read(table, model, of)
-            estimate = chosen.estimate(reading, model, workers=workers, seed=seed)
+            estimate = estimate_from(chosen, reading, model, workers=workers, seed=seed)
             found = describe(explain(estimate, because), model, of, convention)
         names, outside = asked(found, effects), _left_out(model, confounders)
         without = leaving_out(comparable, table, model, of, workers=workers, seed=seed)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import OutcomeError
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables.columns import Column
+from causalfairness.tables.columns import NOTHING, Column, Declared
 from causalfairness.tables.fingerprint import identify_cells
 from causalfairness.tables.groups import (
     NEITHER,
@@ -119,6 +119,7 @@ class Cells:
     account: RowAccount
     within: Within | None = None
     beside: Beside | None = None
+    declared: Declared = NOTHING
 
     def __len__(self) -> int:
         return len(self.profile)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any, NamedTuple, Never
 
 import narwhals as nw
 import numpy as np
@@ -29,6 +29,21 @@ GAPS = 2**53  # the size from which float64 has gaps between whole numbers
 DIGITS = 15  # that decimals may have without any two becoming one in float64
 LARGEST, SMALLEST = 1e70, 1e-70  # squares of measurements times squares of weights stay finite
 EXPECTED = "expected numbers, booleans, strings, categories or dates"
+
+
+class Declared(NamedTuple):
+    """What was said about columns: these hold codes, those amounts, and these are accepted.
+
+    >>> Declared(accept=("score",)).categorical
+    ()
+    """
+
+    categorical: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
+
+
+NOTHING = Declared()
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.tables.columns import LARGEST, SMALLEST, Column, column_of
+from causalfairness.tables.columns import LARGEST, NOTHING, SMALLEST, Column, Declared, column_of
 from causalfairness.tables.fingerprint import (
     Arrangement,
     Identity,
@@ -69,6 +69,7 @@ class Rows:
     aside: Mapping[str, int]  # complete rows that are not asked about, by what they have
     complete: Mask  # rows without missing values, asked about or not
     ties: tuple[str, ...]  # columns that only decide between rows that are alike in all others
+    declared: Declared = NOTHING
 
     def arranged(self, among: Positions | None = None) -> Arrangement:
         """In which order do these rows come by what they hold, and the columns of a learner?"""
@@ -216,19 +217,19 @@ def read_rows(
     target: Target | None,
     missing: Missing,
     *,
-    categorical: Sequence[str] = (),
+    declared: Declared = NOTHING,
     within: Within | None = None,
     known_by: Sequence[str] = (),
     needed: Sequence[str] = (),
 ) -> Rows:
     """What do the role columns hold, row by row?
 
-    Confounders and mediators in `categorical` are read as labels. Rows that are not `within` stay
-    in the table but are not kept. The data is identified by the columns of the frame, or by those
-    in `known_by`. Columns in `needed` must not be missing.
+    Confounders and mediators that are `declared` codes are read as labels. Rows that are not
+    `within` stay in the table but are not kept. The data is identified by the columns of the frame,
+    or by those in `known_by`. Columns in `needed` must not be missing.
     """
     columns = {name: column_of(frame[name]) for name in frame.columns}
-    for name in {*model.confounders, *model.mediators} & {*categorical}:
+    for name in {*model.confounders, *model.mediators} & {*declared.categorical}:
         columns[name] = columns[name].as_codes()
     groups, group_of_row = label_groups([columns[name] for name in model.protected_columns])
     outcome = None if target is None else target.read(columns[target.column])
@@ -259,6 +260,7 @@ def read_rows(
         aside={within.others: unasked} if within and unasked else {},
         complete=complete,
         ties=tuple(name for name in measures if name is not None and name in columns),
+        declared=declared,
     )
 
 

@@ -15,7 +15,7 @@ from causalfairness.errors import MissingValuesError, RoleError, WeightError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.cells import Cells
 from causalfairness.tables.coarsening import Bins, Cuts, coarsen
-from causalfairness.tables.columns import Value, column_of
+from causalfairness.tables.columns import Declared, Value, column_of
 from causalfairness.tables.counting import count_cells
 from causalfairness.tables.groups import GroupLabel, label_groups
 from causalfairness.tables.missing import Missing, check_missing
@@ -91,6 +91,11 @@ class Table:
             check_columns(frame, (*self.categorical, *self.numeric, *self.accept, *weights))
             return with_numbers_of_words(frame, self.numeric)
 
+    @property
+    def declared(self) -> Declared:
+        """What was said about columns, that what is read of them carries along."""
+        return Declared(tuple(self.categorical), tuple(self.numeric), tuple(self.accept))
+
     def rows(self, model: StandardFairnessModel, of: Of | None) -> Rows:
         """What does each person's row hold? `of` is None where no measured column is asked for."""
         target = None if of is None else target_of(model, of)
@@ -104,7 +109,7 @@ class Table:
             model,
             target,
             self.missing,
-            categorical=self.categorical,
+            declared=self.declared,
             within=self.within,
             known_by=self.known_by,
             needed=self.needed,
@@ -115,7 +120,8 @@ class Table:
         with reading():
             check_columns(self.frame, model.role_columns)
             targets = [target_of(model, of)]
-            return count_cells(self.frame, model, targets, self.missing, self.within)[0]
+            counted = count_cells(self.frame, model, targets, self.missing, self.within)[0]
+        return replace(counted, declared=self.declared)
 
     def cells_of_both(self, model: StandardFairnessModel) -> tuple[Cells, Cells]:
         """What do outcomes, and what do predictions add up to? Of the rows that have both.
@@ -134,7 +140,7 @@ class Table:
         with reading():
             check_columns(self.frame, model.role_columns)
             first, second = count_cells(self.frame, model, targets, self.missing, self.within)
-        return first, second
+        return replace(first, declared=self.declared), replace(second, declared=self.declared)
 
     def needing(self, *columns: str) -> Table:
         """What is the table for a question that needs these columns too, though not their means?
@@ -225,11 +231,11 @@ class Table:
     def _holding(self, frame: Frame) -> Table:
         """What is said here, of a frame made from this one: text is numbers in it already."""
         there = {*frame.collect_schema().names()}
-        codes, accepted = (
-            tuple(name for name in names if name in there)
-            for names in (self.categorical, self.accept)
-        )
-        return replace(self, data=frame, categorical=codes, accept=accepted, numeric=())
+        said = self.declared._asdict()
+        kept: dict[str, Any] = {
+            key: tuple(name for name in said[key] if name in there) for key in said
+        }
+        return replace(self, data=frame, **kept)
 
     def groups(self, model: StandardFairnessModel) -> tuple[GroupLabel, ...]:
         """Which groups do the protected columns make?"""

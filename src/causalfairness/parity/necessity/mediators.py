@@ -24,6 +24,7 @@ from causalfairness.effects.contrasts import PARTS
 from causalfairness.errors import NecessityError
 from causalfairness.estimators import Structural
 from causalfairness.estimators.graph_roles import check_roles
+from causalfairness.estimators.role_columns import estimate_from, look_at
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.necessity.paths import NO_WAY, Findings, PathEffects
 from causalfairness.parity.necessity.prediction_node import with_prediction_node
@@ -74,6 +75,7 @@ class MediatorPaths:
         measured = [reading.pair(self.model).outcome for reading in readings]
         for of in TARGETS:
             check_roles(self.scm.graph, self.model, of)
+        looked = [note for reading in readings for note in look_at(reading, self.model)]
         effects = self._along_arrows(data, workers, seed)
         effects |= self._spurious(readings, effects, workers, seed)
         paths = tuple(
@@ -85,8 +87,9 @@ class MediatorPaths:
         )
         made = "as given" if self.replicates is None else f"replicates={self.replicates}"
         told = Diagnostics(f"path effects of a structural model ({made})", account, Overlap())
+        notes = dict.fromkeys((NOT_A_SUM, *looked))
         shares = all(np.all((each >= 0) & (each <= 1)) for each in measured if each is not None)
-        return Findings(paths, (told,), tuple(stated), (NOT_A_SUM,), in_points=bool(shares))
+        return Findings(paths, (told,), tuple(stated), tuple(notes), in_points=bool(shares))
 
     def _along_arrows(self, data: Any, workers: int, seed: int) -> Effects:
         """The effects of all paths but the spurious one, from one set of refits."""
@@ -124,7 +127,7 @@ class MediatorPaths:
             return {("spurious", of): nothing.named("spurious") for of in TARGETS}
         structural, found = Structural(self.scm, replicates=self.replicates), {}
         for of, reading in zip(TARGETS, readings, strict=True):
-            estimate = structural.estimate(reading, self.model, workers=workers, seed=seed)
+            estimate = estimate_from(structural, reading, self.model, workers=workers, seed=seed)
             terms = PARTS["sequential"]["spurious"].terms
             found["spurious", of] = estimate.world_means.combine(terms, "spurious")
         return found

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Diagnostics, Overlap
 from causalfairness.errors import OverlapError
+from causalfairness.estimators.role_columns import look_at
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.predictive.averages import Placed, reweighted, reweighted_basis
 from causalfairness.parity.predictive.binning import Binning, bin_scores
@@ -109,6 +110,9 @@ def decompose_predictive_parity(
     table, model = ask(data, model, missing=missing)
     people = read_scored(table, model, given)
     otherwise = outcomes_otherwise(counterfactual, people, native, draws=draws, seed=seed)
+    if otherwise is not None and given is None:
+        looked = look_at(table.rows(model, "outcome"), model)
+        otherwise = replace(otherwise, notes=(*looked, *otherwise.notes))
     binning = bin_scores(people.score, people.weights, bins, name=people.called)
     placed = _placed(people, binning, otherwise)
     rows = people.pair.rows

@@ -1,0 +1,349 @@
+"""Can an answer stand on the columns with a role? They are looked at before anything is estimated.
+
+A mediator that is a copy of the outcome leaves no direct part, and no estimate shows that. Copies,
+ids, dates and text that holds numbers are refused by name, what else is doubtful is noted, and
+`cf.Table(data, accept=[...])` waives what is said of a column. Columns of few values are counted,
+in cells as in rows. Others are looked at in rows alone: by trees, out of fold, in a sample that is
+picked by what rows hold and not by where they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from causalfairness.effects import Estimate
+from causalfairness.errors import GroupColumnError, RoleColumnError
+from causalfairness.estimators.fit_memory import solve_once
+from causalfairness.estimators.known_model import KnownModel
+from causalfairness.estimators.learners import fit, predict_mean, regressors
+from causalfairness.estimators.protocol import Estimator
+from causalfairness.estimators.strata import Counts
+from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.tables import Column, Rows
+from causalfairness.tables.columns import Declared
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+FEWEST, RAREST = 50, 10  # rows, and rows of the rarer value: of fewer nothing is said
+SAMPLE, FOLDS, DEPTH, LEAF = 20_000, 5, 6, 5
+FEW = 20  # labels that may stand for themselves, and whole numbers that are taken for amounts
+COPY, NEAR = {True: 0.995, False: 0.99}, {True: 0.95, False: 0.9}  # AUC of a yes or no, else R2
+PURE, CONSTANT, DISTINCT, PARSED = 0.999, 0.999, 0.95, 0.95
+REVEALED, SAME_GROUP = 0.9, 0.99  # AUC of the group by all confounders, and by one mediator
+BETTER, SURELY = 0.98, 3  # loss by labels as a share of that by amounts, and by how many errors
+NUMBER = r"\s*[-+]?[\d,]*\.?\d+(e[-+]?\d+)?\s*$"
+DAY = r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d))(\D|$)"
+LEAVES = {"mediator": "no direct part", "confounder": "neither a direct nor an indirect part"}
+
+
+def estimate_from(
+    estimator: Estimator, reading: Any, model: StandardFairnessModel, *, workers: int, seed: int
+) -> Estimate:
+    """The world means, once the columns with a role were looked at. Notes join the diagnostics."""
+    notes = look_at(reading, model, asked=isinstance(estimator, KnownModel))
+    found = estimator.estimate(reading, model, workers=workers, seed=seed)
+    told = replace(found.diagnostics, notes=(*notes, *found.diagnostics.notes))
+    return replace(found, diagnostics=told)
+
+
+def look_at(reading: Any, model: StandardFairnessModel, *, asked: bool = False) -> tuple[str, ...]:
+    """Notes on the columns with a role. Those that no answer can stand on are refused.
+
+    `asked` says that what is measured is the answer of a model, which its columns may well tell.
+
+    >>> import pyarrow as pa
+    >>> from causalfairness.tables import open_table
+    >>> model = StandardFairnessModel(
+    ...     protected="sex", reference="M", comparison="F", mediators=["late"], outcome="paid")
+    >>> people = pa.table({"sex": ["M", "F"] * 30, "paid": [0, 0, 1] * 20, "late": [7, 7, 0] * 20})
+    >>> look_at(open_table(people).rows(model, "outcome"), model)
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.RoleColumnError: 'late' tells 'paid' in 100.0% of rows. As a mediator ...
+    """
+    if not isinstance(reading, Counts | Rows):
+        return ()
+    seen = _seen(reading, model)
+    if seen.rows.sum() < FEWEST:
+        return ()
+    if asked or (seen.of_prediction and model.predict is not None):
+        seen = seen._replace(sums=None)
+    found = solve_once(lambda some: [np.array([*_look(each)], str) for each in some], [seen])
+    return tuple(found[0].tolist())
+
+
+class _Seen(NamedTuple):
+    """Rows, or cells of them: columns in the order of their names, and sums of what is measured."""
+
+    columns: Sequence[Column]
+    roles: Mapping[str, str]
+    group: Array
+    rows: Array
+    sums: Sequence[Array] | None  # weight, weighted y, weighted y squared
+    measured: str
+    is_binary: bool
+    of_prediction: bool
+    declared: Declared
+    sample: Codes  # positions of the rows in the sample; none of cells
+    fold: Codes
+
+
+def _seen(reading: Any, model: StandardFairnessModel) -> _Seen:
+    """What is there to look at? Equal rows stand for each other, in the sample and in folds."""
+    whole: Any = reading.cells if isinstance(reading, Counts) else reading
+    pair = whole.pair(model)
+    if isinstance(reading, Counts):
+        held, rows, binary = {key.name: key for key in whole.keys}, pair.sums.rows, whole.is_binary
+        sums: Any = (pair.sums.w2, pair.sums.w2y, pair.sums.w2y2)
+    else:
+        held, rows, binary, y = whole.columns, np.ones(len(pair)), pair.is_binary, pair.outcome
+        sums = None if y is None else (rows, y, y * y)
+    roles = dict.fromkeys(model.confounders, "confounder")
+    roles |= dict.fromkeys(model.mediators, "mediator")
+    columns = [held[name].take(pair.index) for name in sorted({*roles} - {*whole.declared.accept})]
+    mixed = np.zeros(len(rows), dtype=np.uint64)
+    for values in (*map(_numbers, columns), *(() if sums is None else sums[1:2]), pair.group):
+        mixed = (mixed ^ (values + 0.0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    index = np.argsort(mixed, kind="stable")[: 0 if isinstance(reading, Counts) else SAMPLE]
+    column, of = ("", "prediction") if whole.target is None else whole.target[::2]
+    of_prediction, group = of == "prediction", pair.group.astype(float)
+    about = (column, bool(binary), of_prediction, whole.declared)
+    return _Seen(columns, roles, group, rows, sums, *about, index, np.arange(len(index)) % FOLDS)
+
+
+def _numbers(column: Column) -> Array:
+    if column.values is not None:
+        return column.values
+    return np.array([*(crc32(label.encode()) for label in column.labels), -1.0])[column.codes]
+
+
+class _Held(NamedTuple):
+    """One column, and how many rows have each of its values."""
+
+    column: Column
+    role: str
+    codes: Codes
+    counts: Array
+    whole: Array  # its values, if they are whole numbers
+
+    @classmethod
+    def of(cls, column: Column, seen: _Seen) -> _Held:
+        levels = column.levels()
+        known = [value for value in levels.values if value is not None and column.is_number]
+        numbers = np.array(known, dtype=float)
+        whole = numbers if np.all(numbers == np.floor(numbers)) else numbers[:0]
+        counts = np.bincount(levels.codes, seen.rows, len(levels.values)).astype(float)
+        return cls(column, seen.roles[column.name], levels.codes, counts, whole)
+
+    @property
+    def is_counted(self) -> bool:
+        """Are values so few that what goes with each can be counted?"""
+        return len(self.counts) <= float(self.counts.sum()) / 10
+
+
+def _look(seen: _Seen) -> Iterator[str]:
+    held = [_Held.of(column, seen) for column in seen.columns]
+    for each in held:
+        _refuse_unreadable(each, seen)
+    for each in held:
+        yield from _copies(each, seen)
+        yield from _codes(each, seen)
+    yield from _revealed([each for each in held if each.role == "confounder"], seen)
+    yield from _twins(held)
+
+
+def _refuse_unreadable(held: _Held, seen: _Seen) -> None:
+    """Ids, dates as labels and numbers as text: none of them says what a person is like."""
+    column, labels, n, declared = held.column, held.column.labels, seen.rows.sum(), seen.declared
+    name, many = repr(column.name), f"{len(labels):,} labels: each would be a category of its own"
+    if len(labels) > FEW and column.name not in declared.categorical:
+        if _readable(labels, NUMBER):
+            raise RoleColumnError(
+                f"{name} holds numbers as text, {many}. numeric=[{name}] reads them as amounts, "
+                f"categorical=[{name}] takes them as codes"
+            )
+        if _readable(labels, DAY):
+            raise RoleColumnError(
+                f"{name} holds dates, {many}. Give years, or days since a date, or leave it out; "
+                f"categorical=[{name}] takes them as labels"
+            )
+    filled = len(held.whole) and np.ptp(held.whole) < 2 * n and column.name not in declared.numeric
+    if len(held.counts) >= DISTINCT * n and (labels or filled):
+        raise RoleColumnError(
+            f"{name} has a value of its own in {len(held.counts) / n:.1%} of rows, as an id has. "
+            f"As a {held.role} it tells people apart, and not what they are like. Leave it out, or "
+            f"accept=[{name}] if it is a measurement"
+        )
+
+
+def _readable(labels: Sequence[str], form: str) -> bool:
+    """Are almost all labels written like this? Of many, a thousand are looked at."""
+    tried = labels[:: max(1, len(labels) // 1_000)]
+    return sum(re.match(form, label) is not None for label in tried) >= PARSED * len(tried)
+
+
+class _Tells(NamedTuple):
+    """How well a column tells a yes or no (AUC) or a number (R2), and how purely."""
+
+    strength: float
+    binary: bool
+    purity: float = 0.0
+
+    @property
+    def is_copy(self) -> bool:
+        return self.purity >= PURE or self.strength >= COPY[self.binary]
+
+    def __str__(self) -> str:
+        if self.purity >= PURE:
+            return f"in {self.purity:.1%} of rows"
+        measured = f"({'AUC' if self.binary else 'R2'} {self.strength:.3f})"
+        return measured if self.is_copy else f"almost {measured}"
+
+
+def _told(held: _Held, seen: _Seen, sums: Sequence[Array], *, binary: bool) -> _Tells:
+    """What does this column alone say of what was summed?"""
+    by_rows = len(seen.sample) and held.column.is_number and len(held.counts) > FEW
+    if by_rows:
+        x, y = held.codes[seen.sample, None].astype(float), sums[1][seen.sample]
+        along = 0.0 if binary else float(np.corrcoef(rankdata(x[:, 0]), rankdata(y))[0, 1]) ** 2
+        told = _by_tree(x, y, seen.fold, NEAR[binary], binary=binary)
+        return told._replace(strength=max(told.strength, along))  # a tree misses the ends
+    if not held.is_counted:
+        return _Tells(0.0, binary)
+    n = seen.rows.sum()
+    w, s, q = (np.bincount(held.codes, part) for part in sums)
+    w, s, q = (part[w > 0] * n / w.sum() for part in (w, s, q))
+    if not binary:
+        left = (q - s**2 / w).sum() / (q.sum() - s.sum() ** 2 / w.sum())
+        return _Tells(float(1 - left * (n - 1) / (n - len(w))), binary)
+    order = np.argsort(s / w, kind="stable")
+    yes, no = s[order], (w - s)[order]
+    rarer, wrong = min(yes.sum(), no.sum()), np.minimum(yes, no).sum()
+    if rarer < RAREST:
+        return _Tells(0.0, binary)
+    auc = float((yes * (np.cumsum(no) - no / 2)).sum() / (yes.sum() * no.sum()))
+    return _Tells(auc, binary, float(1 - wrong / n) if wrong <= rarer / 10 else 0.0)
+
+
+def _by_tree(x: Array, y: Array, fold: Codes, least: float, *, binary: bool) -> _Tells:
+    """Out of fold; not asked where a tree says less than this of the rows that it knows."""
+    from sklearn.metrics import r2_score, roc_auc_score
+
+    measure = roc_auc_score if binary else r2_score
+    rare = binary and min(y.sum(), len(y) - y.sum()) < RAREST
+    if rare or measure(y, predict_mean(fit(_tree(), x, y, None), x)) < least:
+        return _Tells(0.0, binary)
+    return _Tells(float(measure(y, _unseen(_tree(), x, y, fold))), binary)
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=LEAF, random_state=0)
+
+
+def _unseen(learner: Any, x: Array, y: Array, fold: Codes) -> Array:
+    found = np.empty(len(y))
+    for out in (fold == at for at in range(FOLDS)):
+        found[out] = predict_mean(fit(learner, x[~out], y[~out], None), x[out])
+    return found
+
+
+def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
+    """Does the column tell the outcome, the group, or nothing?"""
+    name, role = repr(held.column.name), held.role
+    if (most := held.counts.max() / held.counts.sum()) >= CONSTANT:
+        yield f"{name} has one value in {most:.1%} of rows and says next to nothing. Leave it out"
+        return
+    if seen.sums is not None:
+        told = _told(held, seen, seen.sums, binary=seen.is_binary)
+        said = f"{name} tells {seen.measured!r} {told}"
+        if told.is_copy and not seen.of_prediction:
+            raise RoleColumnError(
+                f"{said}. As a {role} it would leave {LEAVES[role]}. Leave it out, or "
+                f"accept=[{name}] if it is no copy"
+            )
+        if told.is_copy or (told.strength >= NEAR[seen.is_binary] and not seen.of_prediction):
+            yield (
+                f"{said}. If it is {seen.measured!r} under another name, or follows from it, it is "
+                f"no {role}: leave it out; accept=[{name}] says that it is none of these"
+            )
+    told = _told(held, seen, (seen.rows, *[seen.rows * seen.group] * 2), binary=True)
+    fixes = max(told.strength, told.purity) >= PURE and seen.sums is not None
+    if role == "confounder" and fixes:
+        raise GroupColumnError(
+            f"{name} tells the group {told}. As a confounder it leaves nobody in the other group "
+            f"to compare with. Leave it out, or accept=[{name}]"
+        )
+    if role == "mediator" and told.strength >= SAME_GROUP:
+        yield f"{name} tells the group {told}: direct and indirect part can hardly be distinguished"
+
+
+def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
+    """Do labels foretell the outcome, or the group, better than the best that amounts can?"""
+    name, levels, fold = repr(held.column.name), len(held.counts), seen.fold
+    if not FEW < levels <= len(fold) / FOLDS or held.column.name in seen.declared.numeric:
+        return
+    if not len(held.whole):
+        return
+    x, codes = np.nan_to_num(_numbers(held.column))[seen.sample, None], held.codes[seen.sample]
+    squares, boosting = (each.model for each in regressors(1, 0)[1:])
+    targets = {} if seen.sums is None else {repr(seen.measured): seen.sums[1]}
+    for what, values in (targets | {"the group": seen.group}).items():
+        y, losses = values[seen.sample], [np.inf]
+        by_label = np.empty(len(y))
+        for out in (fold == at for at in range(FOLDS)):  # each mean leans on that of all
+            w, s = (np.bincount(codes[~out], part, levels) for part in (None, y[~out]))
+            by_label[out] = (y - ((s + y[~out].mean()) / (w + 1))[codes])[out] ** 2
+        for learner in (squares, _tree(), boosting):
+            loss = (y - _unseen(learner, x, y, fold)) ** 2
+            more = BETTER * loss - by_label
+            if more.mean() < SURELY * more.std() / np.sqrt(len(y)):
+                break
+            losses.append(float(loss.mean()))
+        else:
+            yield (
+                f"{name} holds {levels:,} whole numbers that look like codes: as labels they "
+                f"foretell {what} with a squared error of {by_label.mean():.3g}, as amounts with "
+                f"{min(losses):.3g}, and codes taken for amounts bias all parts. "
+                f"categorical=[{name}] takes them as labels, numeric=[{name}] as amounts"
+            )
+            return
+
+
+def _revealed(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
+    """Do all confounders together tell the group? In cells the guards of overlap say so."""
+    if not (held and len(seen.sample)):
+        return
+    x = np.column_stack([each.codes for each in held])[seen.sample].astype(float)
+    told = _by_tree(x, seen.group[seen.sample], seen.fold, REVEALED, binary=True)
+    if told.strength >= REVEALED:
+        share = np.exp(-2 * norm.ppf(min(told.strength, 1 - 1e-9)) ** 2)
+        yield (
+            f"the confounders tell the group {told}: about {share:.2g} of the rows have somebody "
+            "like them in the other group, and the answer rests on these"
+        )
+
+
+def _twins(held: Sequence[_Held]) -> Iterator[str]:
+    """Which columns say the same? Each fixes the other; of many values, in the same order."""
+    first: dict[bytes, str] = {}
+    for each in held:
+        codes = each.codes
+        if each.is_counted:  # values are numbered as they appear
+            order = np.argsort(np.unique(codes, return_index=True)[1])
+            codes = np.argsort(order)[codes]
+        elif codes[0] > codes.max() / 2:
+            codes = codes.max() - codes
+        same = first.setdefault(codes.tobytes(), each.column.name)
+        if same != each.column.name:
+            yield f"{same!r} and {each.column.name!r} say the same: leave one of them out"
