@@ -124,6 +124,24 @@ def test_nothing_is_judged_without_a_margin(data):
     assert "Nothing was judged" in str(result)
 
 
+def test_necessity_without_a_margin_is_reported_and_whose_margin_it_is_is_said(data, tmp_path):
+    asked = [
+        {"ask": "necessity"},
+        {"ask": "disparity", "margin": 0.5, "margin_set_by": "the board"},
+        {"ask": "error_rates", "rates": ["fpr"], "margin": 0.25},
+    ]
+    result = study(questions=asked).run(data)
+    plain, board, nobody = result.record["answers"]
+    assert (plain["status"], plain["verdict"], plain["judgment"]) == ("answered", None, None)
+    assert "No margin was set" in plain["sentences"][-1]
+    assert plain["title"] not in result.verdicts
+    assert "the margin of 0.5 was set by the board" in board["notes"]
+    assert "nobody said who set the margin of 0.25" in nobody["notes"]
+    page = cf.report.write_html(result, tmp_path / "report.html").read_text("utf-8")
+    for said in ("0.5 (set by the board)", "0.25 (nobody said who set it)", "No margin was set"):
+        assert said in page
+
+
 @pytest.mark.parametrize(("margin", "verdict"), [(0.9, "satisfied"), (0.01, "violated")])
 def test_invariance_is_judged_by_its_bounds(data, margin, verdict):
     asked = [{"ask": "invariance", "features": ["c1"], "margin": margin}]
@@ -146,7 +164,7 @@ def test_a_question_that_is_refused_does_not_stop_the_others(data):
 
 
 def test_a_judged_question_without_an_answer_leaves_the_whole_undecided(data):
-    asked = [{"ask": "disparity", "margin": 0.5}, {"ask": "necessity"}]
+    asked = [{"ask": "disparity", "margin": 0.5}, {"ask": "necessity", "margin": 0.01}]
     roles = PREDICTED | {"weights": "w"}
     weighted = data.append_column("w", [[1.0] * len(data)])
     fine = study(roles=roles, questions=asked[:1]).run(weighted)

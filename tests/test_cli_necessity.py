@@ -49,8 +49,10 @@ def test_the_record_is_that_of_the_library():
 
 
 def test_sentences_and_verdicts_are_printed():
-    text = flat(run(*WORDS, "--allow", "spurious").stdout)
-    report = cf.check_business_necessity(cf.datasets.load_compas(), MODEL, allowed={"spurious"})
+    text = flat(run(*WORDS, "--allow", "spurious", "--margin", "0.01").stdout)
+    report = cf.check_business_necessity(
+        cf.datasets.load_compas(), MODEL, allowed={"spurious"}, margin=0.01
+    )
     for sentence in (*report.sentences(), *report.assumptions):
         assert sentence in text
     direct = report["direct"]
@@ -61,6 +63,12 @@ def test_sentences_and_verdicts_are_printed():
 
 def test_nothing_is_allowed_unless_it_is_said():
     assert json.loads(run(*WORDS, "--json").stdout)["allowed"] == []
+
+
+def test_without_a_margin_nothing_is_judged():
+    text = flat(run(*WORDS).stdout)
+    assert "against Caucasian: reported" in text
+    assert "No margin was set: effects are reported, and nothing is judged." in text
 
 
 def test_a_declaration_allows_its_path_and_is_kept():

@@ -80,6 +80,13 @@ def test_metrics_without_a_direction_are_answered_and_speak_of_one():
         cf.group_metrics(DATA, model(prediction="risky"))
 
 
+def test_pages_say_why_there_is_no_selection_rate(tmp_path):
+    asked = cf.Audit(roles=MODEL | {"outcome": "reject"}, questions=[{"ask": "group_metrics"}])
+    page = cf.report.write_html(asked.run(DATA), tmp_path / "report.html").read_text("utf-8")
+    for said in ("No selection rate, and no screen", NOT_SAID):
+        assert said in page
+
+
 @pytest.mark.parametrize("question", ["situations", "screens"])
 def test_audits_refuse_what_nobody_said(question):
     asked = {"ask": question}

@@ -141,6 +141,30 @@ def test_nothing_is_allowed_unless_it_is_said():
     assert not any(path.allowed for path in found)
 
 
+def test_without_a_margin_effects_are_reported_and_nothing_is_judged(report):
+    found = cf.check_business_necessity(PEOPLE, MODEL, allowed=[COURT])
+    assert (found.margin, found.verdict) == (None, None)
+    for path, judged in zip(found, report, strict=True):
+        assert path.difference.value == judged.difference.value
+        assert path.difference.standard_error == judged.difference.standard_error
+        assert set(path.evidence) == {None}
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert (plain["margin"], plain["verdict"], plain["paths"][0]["verdict"]) == (None,) * 3
+    assert [row[-1] for row in found.table()._cells()] == ["reported"] * 3
+    said = " ".join(found.sentences())
+    assert said.endswith("No margin was set: effects are reported, and nothing is judged.")
+    for word in ("violated", "satisfied", "undecided", "margin of"):
+        assert word not in said
+    assert str(found).splitlines()[0].endswith(": reported")
+    caption = cf.plots.necessity(found, Figure().subplots())
+    assert "reported" in {text.get_text() for text in caption.texts}
+
+
+def test_the_published_algorithm_has_no_tolerance_of_its_own():
+    with pytest.raises(TypeError, match="tolerance"):
+        published_business_necessity(PEOPLE, MODEL)
+
+
 def test_the_report_prints_its_ledger_rows_and_assumptions(report):
     text = str(report)
     assert "ledger: spurious: declared necessary by the district court (2023-05-01): age is" in text

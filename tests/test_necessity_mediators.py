@@ -182,6 +182,7 @@ def test_without_confounders_nothing_is_spurious():
         replace(MODEL, confounders=[]),
         scm=fitted(PEOPLE, plain),
         paths=PATHS,
+        margin=0.01,
         replicates=None,
     )
     assert found["spurious"].is_absent

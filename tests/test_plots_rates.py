@@ -248,8 +248,8 @@ def test_a_caption_says_what_the_rates_support():
         "Selection rate (y = 1) by group, with 95% intervals: one 60.0% (49.0% to 70.0%) and top "
         "90.0% (82.6% to 94.5%). 1 of 2 groups is below four fifths of the highest rate, that of "
         "top (100 people). Were all rates equal, chance alone would flag some group in under 1% of "
-        "tables with groups of these sizes. Four fifths is a screen: it says where to look, and is "
-        "no verdict."
+        "tables with groups of these sizes. Four fifths (29 CFR 1607.4 D) is a screen: it says "
+        "where to look, and is no verdict."
     )
     many = plots.rates_caption(counted({**SELECTED, "more": (20, 40)}))
     assert "of 5 groups lowest other 42.9%" in many

@@ -238,7 +238,7 @@ def _rest(parts: dict[str, Any]) -> Iterator[str]:
     if parts["prediction"] is not None and parts["outcome"] is not None:
         yield "\n[[questions]]\nask = 'error_rates'\nrates = ['fpr', 'fnr']"
         yield "\n[[questions]]\nask = 'predictive_parity'"
-        yield "\n[[questions]]\nask = 'necessity'\nmargin = 0.02"
+        yield "\n[[questions]]\nask = 'necessity'\n# margin = 0.02\n# margin_set_by = '...'"
         yield "# Which paths may the prediction use? None, or say who declared it, and why:"
         yield "allowed = []"
         yield "# declarations = [{path = 'spurious', by = '...', because = '...'}]"

@@ -35,30 +35,41 @@ Path = Literal["direct", "indirect", "spurious"]
 Convention = Literal["sequential", "symmetric"]
 
 
-class Disparity(BaseModel):
-    """How much of a gap is direct, indirect or spurious?"""
+class _Judged(BaseModel):
+    """By which margin is it judged, and whose is that?"""
 
     model_config = CLOSED
+    margin: Annotated[Margin | None, said(MARGIN)] = None
+    margin_set_by: Annotated[Text | None, said("text: who set the margin, and why")] = None
+
+    @property
+    def margin_note(self) -> str:
+        """Who set the margin, in words?"""
+        if self.margin_set_by is None:
+            return f"nobody said who set the margin of {self.margin:g}"
+        return f"the margin of {self.margin:g} was set by {self.margin_set_by}"
+
+
+class Disparity(_Judged):
+    """How much of a gap is direct, indirect or spurious?"""
+
     ask: Literal["disparity"] = "disparity"
     of: Annotated[Literal["outcome", "prediction"] | None, said(OF)] = None
     convention: Annotated[Convention, said(CONVENTION)] = "sequential"
-    margin: Annotated[Margin | None, said(MARGIN)] = None
     judge: Annotated[
         tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")
     ] = ("direct",)
 
 
-class ErrorRates(BaseModel):
+class ErrorRates(_Judged):
     """How much of a gap in error rates is direct, indirect or spurious?"""
 
-    model_config = CLOSED
     ask: Literal["error_rates"] = "error_rates"
     rates: Annotated[
         tuple[Rate, ...], said("a list of some of fpr, fnr, tpr, tnr, ppv, npv", min_length=1)
     ] = ("fpr", "fnr")
     with_mediators: Annotated[Truth, said(TRUTH)] = True
     convention: Annotated[Convention, said(CONVENTION)] = "sequential"
-    margin: Annotated[Margin | None, said(MARGIN)] = None
     judge: Annotated[
         tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")
     ] = ("direct",)
@@ -72,15 +83,13 @@ class GroupMetricsQuestion(BaseModel):
     bins: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 10
 
 
-class PredictiveParityQuestion(BaseModel):
+class PredictiveParityQuestion(_Judged):
     """Does a score mean the same in both groups?"""
 
-    model_config = CLOSED
     ask: Literal["predictive_parity"] = "predictive_parity"
     bins: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 20
     replicates: Annotated[Whole, said("a whole number from 2 to 100000", ge=2, le=100_000)] = 1000
     counterfactual: Annotated[Truth, said(TRUTH)] = False
-    margin: Annotated[Margin | None, said(MARGIN)] = None
 
 
 class DeclaredNecessity(BaseModel):
@@ -93,10 +102,9 @@ class DeclaredNecessity(BaseModel):
     on: Annotated[Text | None, said("text: when, such as '2023-05-01'")] = None
 
 
-class Necessity(BaseModel):
+class Necessity(_Judged):
     """Does the predictor use only the paths it may, and those as the world does?"""
 
-    model_config = CLOSED
     ask: Literal["necessity"] = "necessity"
     allowed: Annotated[
         tuple[Path, ...], said("a list of some of 'direct', 'indirect', 'spurious'")
@@ -104,13 +112,11 @@ class Necessity(BaseModel):
     declarations: Annotated[
         tuple[DeclaredNecessity, ...], said("a list of tables with path, by, because and on")
     ] = ()
-    margin: Annotated[Margin, said("a number of 0 or more, such as 0.01")] = 0.01
 
 
-class CounterfactualFairnessQuestion(BaseModel):
+class CounterfactualFairnessQuestion(_Judged):
     """Would each person's prediction have been the same in the other group?"""
 
-    model_config = CLOSED
     ask: Literal["counterfactual_fairness"] = "counterfactual_fairness"
     do: Annotated[
         Do | None,
@@ -123,7 +129,6 @@ class CounterfactualFairnessQuestion(BaseModel):
     replicates: Annotated[
         Whole | None, said("a whole number from 2 to 10000, or left out", ge=2, le=10_000)
     ] = None
-    margin: Annotated[Margin | None, said(MARGIN)] = None
 
 
 class SituationsQuestion(BaseModel):
@@ -150,10 +155,9 @@ class SituationsQuestion(BaseModel):
     dossiers: Annotated[Whole, said("a whole number from 0 to 1000", ge=0, le=1000)] = 0
 
 
-class InvarianceQuestion(BaseModel):
+class InvarianceQuestion(_Judged):
     """Does the prediction depend on the group once the features are known?"""
 
-    model_config = CLOSED
     ask: Literal["invariance"] = "invariance"
     features: Annotated[Texts | None, said(FEATURES)] = None
     method: Annotated[
@@ -161,7 +165,6 @@ class InvarianceQuestion(BaseModel):
         said("'projected', 'randomization' or 'paired'"),
     ] = "projected"
     draws: Annotated[Whole, said("a whole number from 19 to 100000", ge=19, le=100_000)] = 999
-    margin: Annotated[Margin | None, said(MARGIN)] = None
 
 
 class ScreensQuestion(BaseModel):

@@ -110,6 +110,8 @@ def answer_of(study: Study, unit: Unit) -> Kept:
             found, refused = unit.ask(study, unit.question, unit.model), None
         except CausalFairnessError as error:
             found, refused = Answer(sentences=()), error
+    if refused is None and getattr(unit.question, "margin", None) is not None:
+        found = replace(found, notes=(*found.notes, unit.question.margin_note))
     if refused is None and unit.kind in NO_BOUND and study.audit.sensitivity.ask:
         found = replace(found, sensitivity=not_about(NO_BOUND[unit.kind]))
     said = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in heard)

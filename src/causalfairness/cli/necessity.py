@@ -50,9 +50,11 @@ Declare = Annotated[
     ),
 ]
 Margin = Annotated[
-    float,
+    float | None,
     o.method(
-        "How far from what is required an effect may be; 0 can show violations only.", min=0.0
+        "How far from what is required an effect may be; 0 can show violations only. Left out: "
+        "nothing is judged.",
+        min=0.0,
     ),
 ]
 PredictionColumn = Annotated[str, o.role("Column of predictions.", "--prediction")]
@@ -73,7 +75,7 @@ def necessity(
     weights: o.Weights = None,
     allow: Allow = None,
     declare: Declare = None,
-    margin: Margin = 0.01,
+    margin: Margin = None,
     estimator: o.Estimator = o.Method.AUTO,
     empty_cells: o.Cells = None,
     missing: o.MissingValues = o.Missing.REFUSE,
@@ -125,7 +127,7 @@ def _paths(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _check_rule(margin: float, level: float) -> None:
+def _check_rule(margin: float | None, level: float) -> None:
     """Can verdicts be given with these? The library says why not."""
     from causalfairness.parity.necessity.rules import EquivalenceRule
 
@@ -174,7 +176,7 @@ def _print(report: Any, page: Console) -> None:
         f"May {naming(report.what)} use these paths? {naming(report.comparison)} against "
         f"{naming(report.reference)}: "
     )
-    title.append(report.verdict, style=VERDICTS[report.verdict])
+    title.append(*_said(report.verdict))
     page.print(title, "", _table(report), "", sep="\n", width=width)
     page.print(*map(bullet, report.sentences()), "", sep="\n", width=width)
     told = dict.fromkeys(f"{each.estimator}; {each.rows}" for each in report.diagnostics)
@@ -184,6 +186,11 @@ def _print(report: Any, page: Console) -> None:
         ("True only if", report.assumptions),
     ):
         page.print(Text(heading, style="bold"), *map(bullet, lines), sep="\n", width=width)
+
+
+def _said(verdict: str | None) -> tuple[str, str]:
+    """The verdict, or that there is none, and how it looks."""
+    return ("reported", "") if verdict is None else (verdict, VERDICTS[verdict])
 
 
 def _table(report: Any) -> Table:
@@ -200,6 +207,6 @@ def _table(report: Any) -> Table:
             "yes" if path.allowed else "no",
             *(written(number, places) for number in numbers),
             f"{path.difference.standard_error:.{places}f}",
-            Text(path.verdict, style=VERDICTS[path.verdict]),
+            Text(*_said(path.verdict)),
         )
     return table

@@ -74,10 +74,11 @@ def situation_test(
     Tested are the rows of `comparison`; they are compared with those of `reference`, or with
     everyone else. For an intersection, `protected` lists several columns and groups are tuples.
     `favorable` is the decision that people want (of numbers also "higher" or "lower"), and has no
-    default. Evidence is a difference above `tau`; it is significant if the `interval` lies above
-    `tau` too. `k` may be a list. `distance` makes a distance of the points in the data; `weights`
-    weigh features in the usual one. Nobody farther away than `within` is compared, so that groups
-    may be smaller than k, or empty. `ids` is a column that names people.
+    default. Evidence is a difference above `tau` (0, as published: any difference); it is
+    significant if the `interval` lies above `tau` too. `k` may be a list. `distance` makes a
+    distance of the points in the data; `weights` weigh features in the usual one. Nobody farther
+    away than `within` is compared, so that groups may be smaller than k, or empty. `ids` is a
+    column that names people.
 
     >>> import causalfairness as cf
     >>> loans = cf.datasets.make_loan_application(1_000, seed=0)

@@ -121,7 +121,7 @@ def rates_caption(
     Selection rate (y = 1) by group, with 95% intervals: blue 42.4% (... to ...) and green 71.2%
     (... to ...). 1 of 2 groups is below four fifths of the highest rate, that of green (...). Were
     all rates equal, chance alone would flag some group in under 1% of tables with groups of these
-    sizes. Four fifths is a screen: it says where to look, and is no verdict.
+    sizes. Four fifths (29 CFR 1607.4 D) is a screen: it says where to look, and is no verdict.
     """
     shown = _divisions_of(metrics, metric, by)
     unit = _unit(shown)

@@ -13,6 +13,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from causalfairness.parity import NecessityReport, PathVerdict
+from causalfairness.parity.necessity.table import REPORTED
 from causalfairness.plots.canvas import (
     LINE,
     draw_dots,
@@ -67,7 +68,7 @@ def necessity(
         _draw(ax, at, path, found, theme)
         beside: Any = {"within": ("axes fraction", "data"), "bold": path.verdict == "violated"}
         away, sides = (theme.size, 0), ("left", "center")
-        write_beside(ax, path.verdict, (1, at), theme, away=away, sides=sides, **beside)
+        write_beside(ax, path.verdict or REPORTED, (1, at), theme, away=away, sides=sides, **beside)
     left = _name(ax, found, theme)
     handles = [_mark(ax, [], [], theme.muted, theme, is_outcome=each) for each in (True, False)]
     told = ["effect on the outcome", "effect on the prediction"]
@@ -107,7 +108,8 @@ def _set_range(ax: Axes, found: NecessityReport, unit: Unit, theme: Theme) -> No
     for path in found:
         goal = _required(path)
         ends += [path.outcome.value, path.prediction.value]
-        around = (-found.margin, found.margin, *path.difference.interval(found.level))
+        margin = found.margin or 0.0
+        around = (-margin, margin, *path.difference.interval(found.level))
         ends += [goal + end for end in around]
     set_scale(ax, "x", ends, unit.step, theme)
     ax.set_ylim(len(found) - 0.4, -0.6)
@@ -121,7 +123,7 @@ def _required(path: PathVerdict) -> float:
 
 def _draw(ax: Axes, at: int, path: PathVerdict, found: NecessityReport, theme: Theme) -> None:
     color, goal = theme.color(path.name), _required(path)
-    band = (goal - found.margin, goal + found.margin)
+    band = (goal - (found.margin or 0.0), goal + (found.margin or 0.0))
     ax.fill_betweenx((at - HALF, at + HALF), *band, color=color, alpha=0.2, linewidth=0)
     draw_line(ax, (goal, goal), (at - HALF, at + HALF), color, width=1.0)
     low, high = path.difference.interval(found.level)

@@ -81,7 +81,7 @@ def judged(effects: Sequence[Effect], margin: float | None, level: float) -> Jud
         "violated": f"more than {margin:g} from zero",
         "satisfied": f"consistent with no effect above {margin:g}",
         "undecided": f"neither shown to be above {margin:g} nor to be below",
-    }[found.verdict]
+    }[str(found.verdict)]
     sentence = (
         f"Judged with a margin of {margin:g} at the {100 * level:.6g}% level, under these "
         f"assumptions: {found.verdict} ({names}: {said})."

@@ -101,12 +101,13 @@ def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -
         **study.usual,
     )
     told = report.to_dict()
+    held = {"margin": report.margin, "level": report.level}
     return Answer(
         sentences=report.sentences(),
         table=report.table().to_records(),
         effects=report.effects().to_records(),
         verdict=report.verdict,
-        judgment={"margin": report.margin, "level": report.level, "paths": told["paths"]},
+        judgment=None if report.margin is None else {**held, "paths": told["paths"]},
         sensitivity=about_necessity(study, report, model),
         details={
             **{name: told[name] for name in ("what", "reference", "comparison", "allowed")},

@@ -103,7 +103,7 @@ def about_necessity(
         for of, estimate in zip(SIDES, report.findings.estimates, strict=True)
     }
     try:
-        shown = {of: _shown(study, found, report.margin) for of, found in sides.items()}
+        shown = {of: _shown(study, found, report.margin or 0.0) for of, found in sides.items()}
     except SensitivityError as refusal:
         return not_about(str(refusal))
     both = [name for name in (model.outcome, model.prediction_column) if name is not None]

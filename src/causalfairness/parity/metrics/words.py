@@ -59,7 +59,7 @@ CAUTION = (
     f"{GROUPS_DIFFER} Small groups are reported like all others: none was pooled or left out for "
     "its size."
 )
-SCREEN = "Four fifths is a screen: it says where to look, and is no verdict."
+SCREEN = "Four fifths (29 CFR 1607.4 D) is a screen: it says where to look, and is no verdict."
 LISTED = 6  # groups named one by one; more are counted
 
 

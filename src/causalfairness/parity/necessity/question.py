@@ -45,7 +45,7 @@ def check_business_necessity(
     model: StandardFairnessModel,
     *,
     allowed: Allowed = (),
-    margin: float = 0.01,
+    margin: float | None = None,
     level: float = 0.95,
     estimator: Estimator | None = None,
     scm: StructuralCausalModel | None = None,
@@ -59,8 +59,9 @@ def check_business_necessity(
 
     `model` names outcome and prediction. `allowed` holds paths (`direct`, `indirect`, `spurious`),
     or a `Declaration` of who declared one necessary, and why; nothing is allowed unless it is said.
-    Each path is violated, satisfied or undecided: shown to be further than `margin` from what is
-    required, shown to be closer, or neither. `estimator=None` chooses and says why.
+    With a `margin` each path is violated, satisfied or undecided: shown to be further than that
+    from what is required, shown to be closer, or neither. Without one effects are reported and
+    nothing is judged: how much would matter people must say. `estimator=None` chooses and says why.
 
     Single mediators, or groups of them, are told apart by a structural model: `scm` with the
     prediction among its nodes (or a function as prediction) and `paths`, such as
@@ -72,12 +73,12 @@ def check_business_necessity(
     >>> model = cf.StandardFairnessModel(
     ...     protected="sex", reference="Male", comparison="Female", confounders=["age_cat"],
     ...     outcome="two_year_recid", prediction="is_recid")
-    >>> report = cf.check_business_necessity(compas, model, allowed={"spurious"})
+    >>> report = cf.check_business_necessity(compas, model, allowed={"spurious"}, margin=0.01)
     >>> print(report.sentences()[-1])
     Overall, at the 95% level with a margin of 1 point, ...: violated, along direct.
     """
     rule = EquivalenceRule(margin, level)
-    notes = () if margin else (NO_MARGIN,)
+    notes = (NO_MARGIN,) if margin == 0 else ()
     asked = _asked(model, estimator, scm, paths, replicates)
     return _report(data, model, rule, allowed, notes, asked, missing, workers, seed)
 
@@ -87,7 +88,7 @@ def published_business_necessity(
     model: StandardFairnessModel,
     *,
     allowed: Allowed = (),
-    tolerance: float = 0.01,
+    tolerance: float,
     estimator: Estimator | None = None,
     scm: StructuralCausalModel | None = None,
     paths: Groups | None = None,
@@ -98,7 +99,8 @@ def published_business_necessity(
     """What does the published algorithm say, by its letter? For replication only.
 
     A path fails where the estimate itself is further than `tolerance` from what is required. The
-    algorithm as printed has a tolerance of 0, which no estimate ever meets. The rest is as in
+    algorithm as printed has a tolerance of 0, which no estimate ever meets; another one has to be
+    stated. The rest is as in
     `check_business_necessity`, with the same report; intervals are shown, but decide nothing.
 
     >>> import causalfairness as cf

@@ -11,7 +11,9 @@ from causalfairness.effects.table import as_section, decimals, format_p_value
 from causalfairness.parity.necessity.ledger import Declaration, Ledger
 from causalfairness.parity.necessity.paths import Findings
 from causalfairness.parity.necessity.rules import Evidence, Rule, Verdict
-from causalfairness.parity.necessity.table import NecessityTable
+from causalfairness.parity.necessity.table import REPORTED, NecessityTable
+
+NO_VERDICT = "No margin was set: effects are reported, and nothing is judged."
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,8 @@ class PathVerdict:
     >>> model = cf.StandardFairnessModel(
     ...     protected="sex", reference="Male", comparison="Female", confounders=["age_cat"],
     ...     outcome="two_year_recid", prediction="is_recid")
-    >>> direct = cf.check_business_necessity(compas, model, allowed={"spurious"})["direct"]
+    >>> report = cf.check_business_necessity(compas, model, allowed={"spurious"})
+    >>> direct = report["direct"]
     >>> direct.allowed, direct.difference.value == direct.prediction.value
     (False, True)
     """
@@ -41,8 +44,8 @@ class PathVerdict:
     declarations: tuple[Declaration, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
-        """Is the path violated, satisfied or undecided?"""
+    def verdict(self) -> Verdict | None:
+        """Is the path violated, satisfied or undecided? None where no margin was set."""
         return self.evidence.verdict
 
     @property
@@ -92,15 +95,16 @@ class PathVerdict:
 class NecessityReport:
     """Does a predictor use only the paths it may, and those as the world does?
 
-    `verdict` is violated, satisfied or undecided; iterating gives one `PathVerdict` per path, and
-    so does `report["direct"]`. `ledger` says who declared which path necessary.
+    `verdict` is violated, satisfied or undecided, or None where no margin was set; iterating
+    gives one `PathVerdict` per path, and so does `report["direct"]`. `ledger` says who declared
+    which path necessary.
 
     >>> import causalfairness as cf
     >>> compas = cf.datasets.load_compas()
     >>> model = cf.StandardFairnessModel(
     ...     protected="sex", reference="Male", comparison="Female", confounders=["age_cat"],
     ...     outcome="two_year_recid", prediction="is_recid")
-    >>> report = cf.check_business_necessity(compas, model, allowed={"spurious"})
+    >>> report = cf.check_business_necessity(compas, model, allowed={"spurious"}, margin=0.01)
     >>> report.verdict, [path.verdict for path in report]
     ('violated', ['violated', 'satisfied', 'satisfied'])
     """
@@ -109,7 +113,7 @@ class NecessityReport:
     reference: str
     comparison: str
     paths: tuple[PathVerdict, ...]
-    verdict: Verdict
+    verdict: Verdict | None
     rule: Rule
     ledger: Ledger
     findings: Findings
@@ -128,8 +132,8 @@ class NecessityReport:
         raise KeyError(f"no path is named {name!r}; there are {names}")
 
     @property
-    def margin(self) -> float:
-        """How far from what is required may an effect be?"""
+    def margin(self) -> float | None:
+        """How far from what is required may an effect be? None where nobody said."""
         return self.rule.margin
 
     @property
@@ -208,7 +212,7 @@ class NecessityReport:
             "comparison": self.comparison,
             "allowed": list(self.ledger.allowed),
             "declarations": [one.to_dict() for one in self.ledger.declarations],
-            "margin": float(self.margin),
+            "margin": None if self.margin is None else float(self.margin),
             "level": float(self.level),
             "tested": self.is_tested,
             "verdict": self.verdict,
@@ -230,7 +234,8 @@ class NecessityReport:
 
     @property
     def _title(self) -> str:
-        return f"{self.what}: {self.comparison} against {self.reference}: {self.verdict}"
+        said = self.verdict or REPORTED
+        return f"{self.what}: {self.comparison} against {self.reference}: {said}"
 
     def _lines(self) -> Iterator[str]:
         yield from self.sentences()
@@ -245,8 +250,11 @@ def _sentences(report: NecessityReport) -> Iterator[str]:
     """What is said about each path, and about all of them?"""
     unit = Unit.of([effect for row in report for effect in row.effects], points=report.in_points)
     for row in report:
-        yield " ".join([_permission(row), _found(row, report, unit), _judged(row, report, unit)])
-    yield _overall(report, unit)
+        said = [_permission(row), _found(row, report, unit)]
+        if report.margin is not None:
+            said.append(_judged(row, unit.size(report.margin), exact=not report.margin))
+        yield " ".join(said)
+    yield NO_VERDICT if report.margin is None else _overall(report, unit.size(report.margin))
 
 
 @dataclass(frozen=True)
@@ -319,19 +327,19 @@ def _direction(effect: Effect, report: NecessityReport) -> str:
     return f", {side} for {report.comparison} than for {report.reference}"
 
 
-def _judged(row: PathVerdict, report: NecessityReport, unit: Unit) -> str:
+def _judged(row: PathVerdict, margin: str, *, exact: bool) -> str:
     goal = "the outcome's" if row.allowed else "zero"
-    margin, verdict = unit.size(report.margin), row.verdict
+    verdict = row.verdict
     if row.violation_adjusted is None or row.equivalence_adjusted is None:
         more = "more" if verdict == "violated" else "no more"
         return f"As estimated, that is {more} than {margin} from {goal}: {verdict}."
     beyond, within = map(format_p_value, (row.violation_adjusted, row.equivalence_adjusted))
     if verdict == "violated":
-        far = f"further from {goal} than {margin}" if report.margin else f"not {goal}"
+        far = f"not {goal}" if exact else f"further from {goal} than {margin}"
         return f"It is {far}, beyond what chance explains (p {beyond}): violated."
     if verdict == "satisfied":
         return f"It is closer to {goal} than {margin} (p {within}): satisfied."
-    if report.margin:
+    if not exact:
         return (
             f"The data leave open whether it is within {margin} of {goal} (p {beyond} for beyond, "
             f"{within} for within): undecided."
@@ -342,8 +350,7 @@ def _judged(row: PathVerdict, report: NecessityReport, unit: Unit) -> str:
     )
 
 
-def _overall(report: NecessityReport, unit: Unit) -> str:
-    margin = unit.size(report.margin)
+def _overall(report: NecessityReport, margin: str) -> str:
     how = (
         f"at the {100 * report.level:.6g}% level with a margin of {margin}"
         if report.is_tested

@@ -6,6 +6,8 @@ With D the estimate of what must vanish on a path (methods §6):
     satisfied    two one-sided tests reject |truth| >= margin         (Holm over the paths)
     undecided    neither
 
+Without a margin nothing is said: how much would matter is not for the data to tell.
+
 Overall violated if any path is. Overall satisfied if every path's equivalence test rejects at the
 level itself: claiming all of them is wrong only if one of them is, so no adjustment is needed,
 and all of them may hold together where none alone stands out among three. Else undecided.
@@ -27,7 +29,7 @@ Verdict = Literal["violated", "satisfied", "undecided"]
 class Evidence(NamedTuple):
     """What is said about one path, and how surely? Without tests there are no p-values."""
 
-    verdict: Verdict
+    verdict: Verdict | None  # None where no margin was set
     violation: float | None = None  # p-value against |truth| <= margin
     violation_adjusted: float | None = None  # the same, with Holm's adjustment
     equivalence: float | None = None  # p-value against |truth| >= margin
@@ -37,7 +39,7 @@ class Evidence(NamedTuple):
 class Judgment(NamedTuple):
     """What is said about all paths together, and about each?"""
 
-    verdict: Verdict
+    verdict: Verdict | None
     evidence: tuple[Evidence, ...]
 
 
@@ -45,7 +47,7 @@ class Rule(Protocol):
     """How is judged what must vanish?"""
 
     @property
-    def margin(self) -> float:
+    def margin(self) -> float | None:
         """How far from zero may it be?"""
         ...
 
@@ -77,13 +79,13 @@ class EquivalenceRule:
     ('violated', ['violated', 'satisfied'])
     """
 
-    margin: float
+    margin: float | None
     level: float
 
     is_tested = True
 
     def __post_init__(self) -> None:
-        check_margin(self.margin)
+        check_margin(0.0 if self.margin is None else self.margin)
         if not 0.5 < self.level < 1:
             raise ValueError(
                 "level must lie between 0.5 and 1, for instance 0.95: below, a path could be "
@@ -92,6 +94,8 @@ class EquivalenceRule:
 
     def judge(self, differences: Sequence[Effect]) -> Judgment:
         """What do the tests say about each path, and about all of them?"""
+        if self.margin is None:
+            return Judgment(None, (Evidence(None),) * len(differences))
         error = 1 - self.level
         estimates = [(each.value, each.standard_error) for each in differences]
         beyond = [minimum_effect_p_value(*each, self.margin) for each in estimates]

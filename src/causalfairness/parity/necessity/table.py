@@ -19,13 +19,15 @@ HEADINGS = (
     "verdict",
 )
 WORDS = (0, 1, 10)
+REPORTED = "reported"  # where no margin was set
 
 
 class NecessityTable(MetricTable):
     """What was found on each path? One record each.
 
     `must be 0` is the prediction's effect on a path that is not allowed, and its distance from the
-    outcome's on one that is. `p violated` and `p satisfied` are adjusted for the number of paths.
+    outcome's on one that is. `p violated` and `p satisfied` are adjusted for the number of paths;
+    without a margin there are none, and no verdict.
 
     >>> table = NecessityTable(())
     >>> len(table), table.to_records()
@@ -53,7 +55,7 @@ class NecessityTable(MetricTable):
                     "-" if record[name] is None else format_p_value(record[name])
                     for name in p_values
                 ),
-                record["verdict"],
+                record["verdict"] or REPORTED,
             )
             for record in self.records
         ]

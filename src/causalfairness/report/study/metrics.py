@@ -44,6 +44,8 @@ def metrics(answer: Told, level: float, smallest: int) -> list[Block]:
     found = [*dict.fromkeys(row["metric"].text for row in rows)]
     first = [name for name in FIRST if name in found] or found[:6]
     blocks: list[Block] = [_by_group(rows, first, details["about"])]
+    if why := details["absent"].get("selection_rate", "").text:
+        blocks.append(Sentences((f"No selection rate, and no screen: {why}",), quiet=True))
     said = answer["sentences"].texts
     blocks.append(Sentences(said[-1:], quiet=True))
     blocks.append(Folded("In words", (Sentences(said[:-1], listed=True),)))

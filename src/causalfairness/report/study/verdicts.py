@@ -97,12 +97,12 @@ class Found(NamedTuple):
 
 def _found(answer: Told) -> Iterator[Found]:
     judgment, kind = answer["judgment"], answer["kind"].value
-    margin = f"{judgment['margin'].sure:g}"
+    margin = _margin(answer)
     if kind == "necessity":
         for path in judgment["paths"]:
             yield _along(path, margin)
     elif kind == "invariance":
-        yield _moved(judgment, tone_of(answer["verdict"]))
+        yield _moved(judgment, tone_of(answer["verdict"]), margin)
     else:
         about = answer["details"].get("what", "").text
         for effect in judgment["effects"]:
@@ -112,6 +112,13 @@ def _found(answer: Told) -> Iterator[Found]:
             if kind == "counterfactual_fairness" or not about:
                 what = f"Mean change of predictions, {name}"
             yield Found(tone, what, _size(effect), FOUND[tone].format(margin=margin))
+
+
+def _margin(answer: Told) -> str:
+    """How large it is, and who set it."""
+    by = answer["question"].get("margin_set_by")
+    said = "nobody said who set it" if by.value is None else f"set by {by.text}"
+    return f"{answer['judgment']['margin'].sure:g} ({said})"
 
 
 def _size(effect: Told) -> str:
@@ -131,11 +138,10 @@ def _along(path: Told, margin: str) -> Found:
     )
 
 
-def _moved(judgment: Told, tone: Tone) -> Found:
+def _moved(judgment: Told, tone: Tone, margin: str) -> Found:
     low, high = (judgment[key].sure for key in ("low", "high"))
     size = f"the group moves predictions by {low:.3g} to {high:.3g}, root mean square"
-    why = FOUND[tone].format(margin=f"{judgment['margin'].sure:g}")
-    return Found(tone, "Dependence on the group", size, why)
+    return Found(tone, "Dependence on the group", size, FOUND[tone].format(margin=margin))
 
 
 def _because(answer: Told) -> str:
