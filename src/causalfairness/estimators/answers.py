@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.groups import canonical
-from causalfairness.tables.source import collect, open_frame
+from causalfairness.tables.source import collect, open_frame, select
 from causalfairness.tables.target import check_classes, classes_of
 
 Array = NDArray[np.float64]
@@ -130,7 +130,7 @@ def features_of(predict: Any, people: Any, said: Sequence[str] = ()) -> Any:
             f"the model uses {_listed(absent)}, which it is not given here; there are "
             f"{_listed(frame.columns)}"
         )
-    seen = frame.select(*columns) if columns else frame
+    seen = select(frame, columns) if columns else frame
     if width is not None:
         return np.array(seen.to_numpy())
     return seen.to_native() if seen.implementation.is_pyarrow() else seen.clone().to_native()
@@ -150,7 +150,7 @@ def check_order(predict: Callable[[Any], Any], people: Any, said: Sequence[str] 
 
     def told(columns: Sequence[str]) -> NDArray[np.object_] | None:
         try:
-            return answers(predict, features_of(predict, some.select(*columns)), "")
+            return answers(predict, features_of(predict, select(some, columns)), "")
         except PredictorError:
             return None
 

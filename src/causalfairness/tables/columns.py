@@ -156,7 +156,7 @@ class Column:
         ...
         causalfairness.errors.ColumnTypeError: column 'id' holds floats as large as 1e+17, and ...
         """
-        if self.values is None or self.exact:
+        if self.values is None or self.exact or largest(self.values) < GAPS:
             return
         if (size := largest(self.values[np.isfinite(self.values)])) >= GAPS:
             raise ColumnTypeError(
