@@ -300,10 +300,7 @@ def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
     targets = {} if seen.sums is None else {repr(seen.measured): seen.sums[1]}
     for what, values in (targets | {"the group": seen.group}).items():
         y, losses = values[seen.sample], [np.inf]
-        by_label = np.empty(len(y))
-        for out in (fold == at for at in range(FOLDS)):  # each mean leans on that of all
-            w, s = (np.bincount(codes[~out], part, levels) for part in (None, y[~out]))
-            by_label[out] = (y - ((s + y[~out].mean()) / (w + 1))[codes])[out] ** 2
+        by_label = (y - _unseen_by_label(codes, y, fold)) ** 2
         for learner in (squares, _tree(), boosting):
             loss = (y - _unseen(learner, x, y, fold)) ** 2
             more = BETTER * loss - by_label
@@ -318,6 +315,15 @@ def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
                 f"categorical=[{name}] takes them as labels, numeric=[{name}] as amounts"
             )
             return
+
+
+def _unseen_by_label(codes: Codes, y: Array, fold: Codes) -> Array:
+    """The mean of each label over the other folds, which leans on that of all labels."""
+    found = np.empty(len(y))
+    for out in (fold == at for at in range(FOLDS)):
+        w, s = (np.bincount(codes[~out], part, codes.max() + 1) for part in (None, y[~out]))
+        found[out] = ((s + y[~out].mean()) / (w + 1))[codes[out]]
+    return found
 
 
 def _revealed(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
