@@ -20,7 +20,7 @@ from causalfairness.scm import Linear
 
 CATEGORIES = {"g": "ab", "sex": "fm", "area": "nsw", "job": "xy"}  # levels, by code
 LOGISTIC = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-12)
-LEARNERS = {"group": LOGISTIC, "nested": LinearRegression(), "folds": 5, "repeats": 4}
+LEARNERS = {"group": LOGISTIC, "nested": LinearRegression(), "folds": 5, "repeats": 12}
 NEAR = 0.2  # standard errors, where models are learned
 
 

@@ -337,6 +337,6 @@ def _seen_by(sample: Sample, weights: Array) -> str:
         variances.append(float(own.var()))
     least = detectable_effect(difference_error(variances, rows))
     return (
-        f"Between {rows[0]:,.0f} and {rows[1]:,.0f} people even a plain gap is told from zero four "
-        f"times in five only if it is {least:.2g} or more"
+        f"Between {rows[0]:,.0f} and {rows[1]:,.0f} people even a plain gap is distinguished "
+        f"from zero four times in five only if it is {least:.2g} or more"
     )

@@ -119,7 +119,7 @@ def difference_error(variances: Sequence[float], rows: Sequence[float]) -> float
 
 
 def detectable_effect(standard_error: float, *, power: float = 0.8, level: float = 0.95) -> float:
-    """How large must an effect be to be told from zero, with this chance?
+    """How large must an effect be to be distinguished from zero, with this chance?
 
         (z_{1 - alpha/2} + z_power) standard errors,  alpha = 1 - level
 

@@ -43,8 +43,7 @@ from causalfairness.scm.intervention import (
 )
 from causalfairness.scm.paths import ask_along
 from causalfairness.scm.reading import assumptions_of, summary_of
-from causalfairness.tables import Column, Of
-from causalfairness.tables.fingerprint import arrange
+from causalfairness.tables import Of
 from causalfairness.tables.frames import FrameRows, New, Template, frame_rows
 
 Array = NDArray[np.float64]
@@ -362,8 +361,8 @@ class StructuralCausalModel:
         """Draws fall to rows by all that they hold, not by where they stand or what is asked."""
         there = {*rows.frame.columns}
         told = [rows.read(node) for node in self.graph.nodes if node in there]
-        ties = [Column.numbers(node, values) for node, values in intervention.per_row.items()]
-        order = arrange(told, ties).rows
+        codes = {c.name: c.codes.astype(float) if c.values is None else c.values for c in told}
+        order = in_order(codes, intervention.per_row)[0].rows
         return order, {node: column[order] for node, column in values.items()}
 
     def _block(self, values: Values, part: slice) -> dict[str, Array]:

@@ -68,9 +68,9 @@ def arrange(
 ) -> Arrangement:
     """In which order do these rows and columns come, by their content alone?
 
-    Of a column only the ranks of its values matter, not its name, its unit or how it is stored; it
-    comes where these put it beside the ranks of the others. Rows that are alike in these columns
-    come in the order of the values in `ties`; rows that are alike in all are interchangeable. With
+    Of a column only the ranks of its values matter (of labels, how rare they are), not its name,
+    its unit or how it is stored; it comes where these put it beside the others. Rows alike in these
+    come in the order of the values in `ties`; rows alike in all are interchangeable. With
     `among`, only these rows are looked at.
 
     >>> age, pay = np.array([41.0, 30.0, 30.0]), np.array([2.0, 5.0, 3.0])
@@ -143,7 +143,10 @@ def _content(column: Column) -> Words:
 
 def _ranks(column: Column, among: Any) -> Words:
     values = column.codes if column.values is None else column.values
-    return np.unique(values[among], return_inverse=True)[1].reshape(-1).astype(np.uint64)
+    _, of_row, times = np.unique(values[among], return_inverse=True, return_counts=True)
+    if column.values is None:  # labels have no order: the rarest first
+        of_row = np.argsort(np.argsort(times, kind="stable"))[of_row]
+    return of_row.reshape(-1).astype(np.uint64)
 
 
 def _mixed(contents: Sequence[Words]) -> Words:
