@@ -153,7 +153,7 @@ def test_widths_and_names_that_do_not_fit_are_named():
         next(totals(NAMELESS, predictor_columns="g"))
     without = DATA.drop(columns="sex")
     scm = cf.StructuralCausalModel.fit(cf.CausalGraph.parse("g -> record"), without, seed=0)
-    with pytest.raises(PredictorError, match="'sex', which it is not given"):
+    with pytest.raises(PredictorError, match="'sex', not given here"):
         cf.counterfactual_fairness(NAMED, without, scm, {"g": 1})
 
 

@@ -126,10 +126,8 @@ def features_of(predict: Any, people: Any, said: Sequence[str] = ()) -> Any:
         raise PredictorError(f"the model {name} takes {width} columns and {found}. {SAY}")
     frame = collect(open_frame(people))
     if absent := [name for name in columns if name not in frame.columns]:
-        raise PredictorError(
-            f"the model uses {_listed(absent)}, which it is not given here; there are "
-            f"{_listed(frame.columns)}"
-        )
+        there = _listed(frame.columns)
+        raise PredictorError(f"the model uses {_listed(absent)}, not given here; there are {there}")
     seen = select(frame, columns) if columns else frame
     if width is not None:
         return np.array(seen.to_numpy())
@@ -216,9 +214,8 @@ def consult(
     extra = [name for name in columns_of(predict, model.predictor_columns) if name not in roles]
     if extra:
         raise PredictorError(
-            f"the model uses {_listed(extra)}, which have no role; make them "
-            "confounders or mediators (they may carry the group's influence), or audit the "
-            "prediction as a column"
+            f"the model uses {_listed(extra)}, which have no role; make them confounders or "
+            "mediators (they may carry the group's influence), or audit the prediction as a column"
         )
     given = f"a frame with the columns {_listed(roles)}"
     seen = features_of(predict, features, model.predictor_columns)

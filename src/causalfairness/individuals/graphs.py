@@ -85,21 +85,14 @@ def compare_graphs(
     """
     if not isinstance(graphs, Mapping) or not graphs:
         raise ValueError("graphs maps a name to each graph, and has at least one")
+    asked: dict[str, Any] = {"threshold": threshold, "draws": draws, "seed": seed}
+    asked["predictor_columns"] = predictor_columns
     by_graph: dict[str, CounterfactualFairness] = {}
     refused: dict[str, CausalFairnessError] = {}
     for name, graph in graphs.items():
         try:
             scm = _fitted(graph, data, mechanisms, seed)
-            by_graph[name] = counterfactual_fairness(
-                predict,
-                data,
-                scm,
-                do,
-                predictor_columns=predictor_columns,
-                threshold=threshold,
-                draws=draws,
-                seed=seed,
-            )
+            by_graph[name] = counterfactual_fairness(predict, data, scm, do, **asked)
         except CausalFairnessError as reason:
             refused[name] = reason
     if not by_graph:
