@@ -277,3 +277,22 @@ def test_a_proposal_names_no_value_that_few_people_have():
     text = cf.audit.propose(data)
     assert "'income' has 301 different numbers, such as 12" in text.replace('"', "'")
     assert "17.5" not in text
+
+
+def test_a_refusal_in_a_record_names_no_cell_of_few_people():
+    data = people(400, frame="pandas")
+    data.loc[7, "c1"] = 77
+    strata = {"method": "strata"}
+    answer = asked(data, {"ask": "disparity"}, estimator=strata).record["answers"][0]
+    assert answer["refused_by"] == "EmptyCellsError"
+    assert "77" not in answer["reason"]
+    with pytest.raises(cf.errors.EmptyCellsError) as refused:
+        cf.decompose_disparity(
+            data,
+            cf.StandardFairnessModel(
+                protected="group", reference="blue", comparison="green", confounders=["c1"],
+                outcome="y",
+            ),
+            estimator=cf.estimators.Strata(),
+        )  # fmt: skip
+    assert any("c1=77" in note for note in refused.value.__notes__)

@@ -494,7 +494,7 @@ def columns_of(n=200, **changes):
             {},
             EmptyCellsError,
             r"rows have combinations of discrete mediators and confounders that only the reference "
-            r"group has, for instance m=0 \(\d+ rows\).*Mixture\(most_values=2\)",
+            r"group has\. .*Mixture\(most_values=2\).*\nfor instance m=0 \(\d+ rows\)",
         ),
         (
             {

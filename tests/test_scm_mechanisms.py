@@ -223,7 +223,9 @@ def test_values_that_a_mechanism_cannot_have_produced_are_refused():
     rate = CountEquation(LinearEquation(0.0, ()), 0.0)
     with pytest.raises(MechanismError, match=r"values that are not 0, 1, 2"):
         rate.abduct(np.array([1.5]), Causes(1, (), ()), RNG(0))
-    with pytest.raises(MechanismError, match=r"a count of 900 where 1 is expected is too unlikely"):
+    with pytest.raises(
+        MechanismError, match=r"a count is too unlikely.*\na count of 900 where 1 is expected"
+    ):
         rate.abduct(np.array([900.0]), Causes(1, (), ()), RNG(0))
 
 

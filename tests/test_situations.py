@@ -803,7 +803,9 @@ def test_ids_name_people():
     same = cf.counterfactual_situation_test(data, as_men, k=5, ids="id", **PAY)
     assert same.summary()[5].complainants == len(found.table())
     swapped = as_men.assign(id=as_men["id"].to_numpy()[::-1])
-    with pytest.raises(SituationError, match="row 0 is id 1000000 in the data and 1000199 in the"):
+    with pytest.raises(
+        SituationError, match=r"from row 0 on, id is another .*\n1000000 and 1000199"
+    ):
         cf.counterfactual_situation_test(data, swapped, k=5, ids="id", **PAY)
     with pytest.raises(ColumnNotFoundError, match="counterfactuals: the data has no column 'id'"):
         cf.counterfactual_situation_test(data, as_men.drop(columns="id"), k=5, ids="id", **PAY)

@@ -6,6 +6,7 @@ expected and what to do next.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Self
 
 EXTRAS = {  # what is imported from each optional part of the installation
     "fast": ("numba",),
@@ -26,6 +27,17 @@ class CausalFairnessError(Exception):
     ...     print(type(error).__name__)
     CycleError
     """
+
+    def about(self, people: str) -> Self:
+        """Return this error with what it knows about single people as a note.
+
+        A traceback shows notes; the message, which goes into records and pages, is without them.
+
+        >>> str(CausalFairnessError("a value is not finite").about("row 7 has nan"))
+        'a value is not finite'
+        """
+        self.add_note(people)
+        return self
 
 
 class GraphSyntaxError(CausalFairnessError):

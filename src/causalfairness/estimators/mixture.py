@@ -214,9 +214,8 @@ def _check(cells: Sequence[Cell]) -> None:
             worst = max(lonely, key=lambda cell: len(cell.rows))
             raise EmptyCellsError(
                 f"{sum(len(cell.rows) for cell in lonely):,} rows have combinations of discrete "
-                f"mediators and confounders that only the {ROLES[worst.group]} group has, for "
-                f"instance {worst.profile} ({len(worst.rows):,} rows). {ADVICE}"
-            )
+                f"mediators and confounders that only the {ROLES[worst.group]} group has. {ADVICE}"
+            ).about(f"for instance {worst.profile} ({len(worst.rows):,} rows)")
         rows, d = sum(len(cell.rows) for cell in group), group[0].numbers.shape[1]
         if rows < (needed := ENOUGH * (d + 1) + len(group) - 1):
             raise SmallGroupError(

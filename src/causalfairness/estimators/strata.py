@@ -187,9 +187,9 @@ class Strata:
 
     def _kept(self, pair: CellPair, support: Support) -> Mask:
         if self.empty_cells == "refuse" and support.one_sided.any():
-            raise EmptyCellsError(refusal(pair, support.one_sided, "mediators and "))
+            raise refusal(pair, support.one_sided, "mediators and ")
         if self._strata_policy == "refuse" and support.in_lone_stratum.any():
-            raise EmptyCellsError(refusal(pair, support.in_lone_stratum, ""))
+            raise refusal(pair, support.in_lone_stratum, "")
         kept = (
             ~support.one_sided
             if self.empty_cells == "restrict"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Overlap
-from causalfairness.errors import OverlapError
+from causalfairness.errors import EmptyCellsError, OverlapError
 from causalfairness.estimators.saturated import CellPieces
 from causalfairness.tables import CellPair
 
@@ -77,7 +77,7 @@ def overlap_of(pieces: CellPieces, share_outside: float) -> Overlap:
     return Overlap(share_outside, effective, of_rows, max(found[2] for found in strained))
 
 
-def refusal(pair: CellPair, where: Mask, kind: str) -> str:
+def refusal(pair: CellPair, where: Mask, kind: str) -> EmptyCellsError:
     """Which combinations have no counterpart, how many people are in them, and what can be done?"""
     rows = pair.by_profile(pair.sums.rows).sum(axis=0)
     lost = np.where(where, rows, 0.0)
@@ -86,10 +86,10 @@ def refusal(pair: CellPair, where: Mask, kind: str) -> str:
     share = lost.sum() / rows.sum()
     count = int(where.sum())
     many = f"{count:,} combinations of" if count > 1 else "one combination of"
-    return (
+    return EmptyCellsError(
         f"{many} {kind}confounders, with {share:.1%} of the rows, {'are' if count > 1 else 'is'} "
-        f"seen in one group only, for instance {named}. Choose what to do: "
+        "seen in one group only. Choose what to do: "
         "Strata(empty_cells='restrict') compares where both groups are seen, a model given as "
         "empty_cells fills in its own predictions, Strata(bins={'age': 4}) counts a column of "
         "numbers in wider bins, DoublyRobust() smooths over the gaps; or use fewer columns"
-    )
+    ).about(f"for instance {named}")

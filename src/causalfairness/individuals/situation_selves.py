@@ -162,10 +162,9 @@ def _check_ids(here: Column, there: Column) -> None:
     if not same.all():
         row = int(np.argmin(same))
         raise SituationError(
-            f"row {row} is {here.name} {spelled(value_of(here, row))} in the data and "
-            f"{spelled(value_of(there, row))} in the counterfactual table; put both in the same "
-            "order"
-        )
+            f"from row {row} on, {here.name} is another in the data than in the counterfactual "
+            "table; put both in the same order"
+        ).about(f"{spelled(value_of(here, row))} and {spelled(value_of(there, row))}")
 
 
 def _decided(found: Situations, rows: FrameRows) -> Truths:

@@ -278,6 +278,6 @@ def _check(question: Question, outputs: Tensor, groups: Tensor, fails: Sequence[
         row = int(strange.nonzero()[0, 0])
         raise PredictorError(
             f"the network's answer is not a finite number for {int(strange.sum()):,} rows, the "
-            f"first of them row {row}: {np.asarray(outputs[:, row].cpu()).tolist()}. Check X for "
-            "missing values in such rows, and what the mediator model makes of them"
-        )
+            f"first of them row {row}. Check X for missing values in such rows, and what the "
+            "mediator model makes of them"
+        ).about(f"its answers there: {np.asarray(outputs[:, row].cpu()).tolist()}")

@@ -108,10 +108,9 @@ class CountEquation:
         if not np.isfinite(score).all():
             worst = int(np.flatnonzero(~np.isfinite(score))[0])
             raise MechanismError(
-                f"a count of {values[worst]:g} where {mean[worst]:.3g} is expected is too unlikely "
-                "to have a noise; counts vary more than this mechanism allows: use "
-                "NegativeBinomial(), or Additive()"
-            )
+                "a count is too unlikely to have a noise; counts vary more than this mechanism "
+                "allows: use NegativeBinomial(), or Additive()"
+            ).about(f"a count of {values[worst]:g} where {mean[worst]:.3g} is expected")
         return np.asarray(score)
 
     def apply(self, noise: Array, causes: Causes) -> Array:

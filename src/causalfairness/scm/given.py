@@ -164,7 +164,6 @@ def _check_same(said: Array, observed: Array, who: str) -> None:
     if off.any():
         said, observed = said[off], observed[off]
         raise MechanismError(
-            f"{who} differs from the data in {int(off.sum()):,} of {len(off):,} rows: it "
-            f"says {said[0]:g} where {observed[0]:g} is observed; correct the equation, or let "
-            "the mechanism be fitted"
-        )
+            f"{who} differs from the data in {int(off.sum()):,} of {len(off):,} rows; correct the "
+            "equation, or let the mechanism be fitted"
+        ).about(f"it says {said[0]:g} where {observed[0]:g} is observed")
