@@ -65,8 +65,11 @@ class Readers:
 
     def __init__(self):
         self.data = table()
-        self.audit = cf.Audit(
-            roles=PREDICTED, questions=[{"ask": "group_metrics"}], sensitivity={"ask": False}
+        self.audit = cf.Audit(  # with another seed than that of the kept answers in the corpus
+            roles=PREDICTED,
+            questions=[{"ask": "group_metrics"}],
+            sensitivity={"ask": False},
+            settings={"seed": 1},
         )
         self.model = cf.StandardFairnessModel(
             protected="group", reference="blue", comparison="green", mediators=["m1"], outcome="y"
