@@ -67,16 +67,15 @@ def equal_opportunity_test(
     >>> found.n, round(float(found.p_value[0]), 2)
     (20, 0.08)
     """
-    nothing = np.empty((len(column_from("group", group)), 0))
-    brought = read(predictions, group, nothing)
-    column = column_from("outcome", outcome)
+    column, people = column_from("outcome", outcome), len(column_from("group", group))
     check_known(column)
-    if len(column) != len(brought):
+    if len(column) != people:
         raise InvarianceError(
-            f"the outcome has {len(column):,} rows, the group {len(brought):,}; row i must be the "
-            "same person in both"
+            f"the outcome has {len(column):,} rows, the group {people:,}; row i must be the same "
+            "person in both"
         )
     levels = column.levels()
+    brought = read(predictions, group, levels.codes[:, None].astype(float))  # rows are put in order
     if favorable is None:
         there = ", ".join(map(repr, levels.values[:5]))
         raise InvarianceError(f"{NOBODY_SAID}; the outcome holds {there}")
@@ -84,10 +83,12 @@ def equal_opportunity_test(
     if wanted not in levels.values:
         there = ", ".join(map(repr, levels.values[:5]))
         raise InvarianceError(f"nobody has the outcome {favorable!r}; there are {there}")
-    kept = np.flatnonzero(levels.codes == levels.values.index(wanted))
+    kept = np.flatnonzero(brought.features[:, 0] == levels.values.index(wanted))
     names = np.array(brought.levels, dtype=object)[brought.group[kept]].tolist()
     present, codes = read_group(names)
-    part = Brought(brought.models, brought.predictions[kept], present, codes, nothing[kept])
+    part = Brought(
+        brought.models, brought.predictions[kept], present, codes, np.empty((len(kept), 0))
+    )
     return _welch(part, OPPORTUNITY, level)
 
 
