@@ -19,6 +19,7 @@ from causalfairness.tables.columns import Column, Value
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
+Ranks = NDArray[np.uint32]
 Positions = NDArray[np.int64]
 
 
@@ -141,15 +142,15 @@ def _content(column: Column) -> Words:
     return np.ascontiguousarray(canonical, dtype="<f8").view(np.uint64)
 
 
-def _ranks(column: Column, among: Any) -> Words:
+def _ranks(column: Column, among: Any) -> Ranks:
     values = column.codes if column.values is None else column.values
-    _, of_row, times = np.unique(values[among], return_inverse=True, return_counts=True)
+    of_row = np.unique(values[among], return_inverse=True)[1]
     if column.values is None:  # labels have no order: the rarest first
-        of_row = np.argsort(np.argsort(times, kind="stable"))[of_row]
-    return of_row.reshape(-1).astype(np.uint64)
+        of_row = np.argsort(np.argsort(np.bincount(of_row.reshape(-1)), kind="stable"))[of_row]
+    return of_row.reshape(-1).astype(np.uint32)
 
 
-def _mixed(contents: Sequence[Words]) -> Words:
+def _mixed(contents: Sequence[Words | Ranks]) -> Words:
     """One well-mixed word per row (the finaliser of SplitMix64, chained over the columns)."""
     state = np.zeros(len(contents[0]), dtype=np.uint64)
     for content in contents:

@@ -53,7 +53,7 @@ class Rows:
     ...     protected="sex", reference="M", comparison="F", outcome="hired")
     >>> table = open_table(pa.table({"sex": ["M", "F", "M"], "hired": [1, 0, 0]}))
     >>> table.rows(model, "outcome").pair(model).group.tolist()
-    [0, 1, 0]
+    [1, 0, 0]
     """
 
     frame: nw.DataFrame[Any]
@@ -146,7 +146,7 @@ class RowPair:
     ...     protected="sex", reference="M", comparison="F", outcome="hired")
     >>> table = open_table(pa.table({"sex": ["M", "F", "M"], "hired": [1, 0, 0]}))
     >>> table.rows(model, "outcome").pair(model).outcome.tolist()
-    [1.0, 0.0, 0.0]
+    [0.0, 0.0, 1.0]
     """
 
     rows: Rows
