@@ -230,5 +230,7 @@ def test_diagnostics_say_all_they_know():
         "average (1.50% of rows)",
         "model: P(A | C): boosting, log loss 0.61 (0.69 without a model)",
         "assumes: overlap",
+        "assumes: rows were dropped for missing values as if chance had chosen them among people "
+        "like them",
         "note: sparse",
     ]

@@ -375,7 +375,8 @@ def test_the_screen_says_how_often_chance_alone_would_flag():
             "y": [int(at < hits) for hits, size in counts.values() for at in range(size)],
         }
     )
-    by_rule = cf.parity.screens.screen(data, "four_fifths", columns={"sex": "sex"}, selected="y")
+    asked = {"columns": {"sex": "sex"}, "selected": "y", "favorable": 1}
+    by_rule = cf.parity.screens.screen(data, "four_fifths", **asked)
     assert values(found.screen(), "by_chance") == values(by_rule.table(), "by_chance")
     some = by_rule.divisions[0]["any_by_chance"]
     assert {*values(found.screen(), "any_by_chance").values()} == {some}

@@ -507,7 +507,7 @@ def columns_of(n=200, **changes):
             "'m' has .* missing values.*missing='drop'",
         ),
         (
-            {"c": lambda rng, group: rng.normal(size=len(group)) + 9 * group},
+            {"c": lambda rng, group: rng.normal(size=len(group)) + 5 * group},
             {},
             OverlapError,
             "hardly anyone in the reference group resembles the comparison group",

@@ -142,7 +142,7 @@ def test_it_is_the_spread_over_rows_drawn_anew():
 
 
 def test_it_is_the_doubly_robust_difference_with_saturated_models():
-    data = people(6_000, seed=7)
+    data = people(6_000, seed=8)
     tree = {"outcome": DecisionTreeRegressor(), "group": DecisionTreeClassifier()}
     by_models = DoublyRobust(**tree, nested=DecisionTreeRegressor(), clip=1e9)
     rows = differences(estimate_both(open_table(data), MODEL, by_models))

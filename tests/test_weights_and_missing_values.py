@@ -139,7 +139,7 @@ FUNCTIONS = {
         cf.check_business_necessity(t, MODEL, margin=0.1, estimator=STRATA)
     ),
     "published_business_necessity": lambda t: said(
-        parity.published_business_necessity(t, MODEL, estimator=STRATA)
+        parity.published_business_necessity(t, MODEL, tolerance=0.1, estimator=STRATA)
     ),
     "compare_attributes": lambda t: said(cf.compare_attributes(t, BOTH, estimator=STRATA)),
     "compare_estimators": lambda t: said(
