@@ -8,7 +8,7 @@ apart by `ask`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, get_args
 
@@ -19,6 +19,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    Strict,
     ValidationError,
 )
 
@@ -56,22 +57,17 @@ def _value(value: Any) -> bool | int | float | str:
     return _text(value)
 
 
-def _group(value: Any) -> Any:
-    """One value, or one for each protected column."""
-    if isinstance(value, list | tuple):
-        if not value:
-            raise ValueError("at least one value")
-        return tuple(_value(each) for each in value)
-    return _value(value)
+def _one_or_more(of: Callable[[Any], Any]) -> PlainValidator:
+    """One, or a list of at least one."""
 
-
-def _columns(value: Any) -> Any:
-    """One column, or several."""
-    if isinstance(value, list | tuple):
+    def read(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return of(value)
         if not value:
-            raise ValueError("at least one column")
-        return tuple(_text(each) for each in value)
-    return _text(value)
+            raise ValueError("at least one")
+        return tuple(map(of, value))
+
+    return PlainValidator(read)
 
 
 def _intervention(value: Any, depth: int = 1) -> Any:
@@ -83,12 +79,6 @@ def _intervention(value: Any, depth: int = 1) -> Any:
         else _value(each)
         for key, each in value.items()
     }
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number")
-    return value
 
 
 def _number(value: Any) -> Any:
@@ -106,22 +96,16 @@ def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _truth(value: Any) -> Any:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
 Text = Annotated[str, PlainValidator(_text)]
 Texts = Annotated[tuple[Text, ...], AfterValidator(_each_once)]
 Value = Annotated[Any, PlainValidator(_value)]
 Values = Annotated[tuple[Value, ...], AfterValidator(_each_once)]
-GroupValue = Annotated[Any, PlainValidator(_group)]
-Columns = Annotated[Any, PlainValidator(_columns)]
+GroupValue = Annotated[Any, _one_or_more(_value)]
+Columns = Annotated[Any, _one_or_more(_text)]
 Do = Annotated[Any, PlainValidator(_intervention)]
-Truth = Annotated[bool, BeforeValidator(_truth)]
+Truth = Annotated[bool, Strict()]
 Number = Annotated[float, BeforeValidator(_number)]
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[int, Strict()]
 Margin = Annotated[Number, Field(ge=0, le=LARGEST)]
 Level = Annotated[Number, Field(gt=0.5, lt=1)]
 
@@ -129,6 +113,11 @@ Level = Annotated[Number, Field(gt=0.5, lt=1)]
 def said(words: str, **limits: Any) -> Any:
     """Which field is it, of which `words` say what is expected?"""
     return Field(description=words, **limits)
+
+
+def whole(least: int, most: int, about: str = "") -> Any:
+    """Which field holds whole numbers between these, and what is said `about` them?"""
+    return said(f"a whole number from {least} to {most}{about}", ge=least, le=most)
 
 
 def refusal_of(error: ValidationError, schema: type[BaseModel], opening: str) -> str:

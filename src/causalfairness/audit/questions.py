@@ -22,6 +22,7 @@ from causalfairness.settings import (
     Values,
     Whole,
     said,
+    whole,
 )
 
 OF = "'outcome' or 'prediction'; left out: the outcome where there is one"
@@ -33,6 +34,7 @@ Rate = Literal["fpr", "fnr", "tpr", "tnr", "ppv", "npv"]
 Part = Literal["total", "direct", "indirect", "spurious"]
 Path = Literal["direct", "indirect", "spurious"]
 Convention = Literal["sequential", "symmetric"]
+Judge = Annotated[tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")]
 
 
 class _Judged(BaseModel):
@@ -56,9 +58,7 @@ class Disparity(_Judged):
     ask: Literal["disparity"] = "disparity"
     of: Annotated[Literal["outcome", "prediction"] | None, said(OF)] = None
     convention: Annotated[Convention, said(CONVENTION)] = "sequential"
-    judge: Annotated[
-        tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")
-    ] = ("direct",)
+    judge: Judge = ("direct",)
 
 
 class ErrorRates(_Judged):
@@ -70,9 +70,7 @@ class ErrorRates(_Judged):
     ] = ("fpr", "fnr")
     with_mediators: Annotated[Truth, said(TRUTH)] = True
     convention: Annotated[Convention, said(CONVENTION)] = "sequential"
-    judge: Annotated[
-        tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")
-    ] = ("direct",)
+    judge: Judge = ("direct",)
 
 
 class GroupMetricsQuestion(BaseModel):
@@ -80,15 +78,15 @@ class GroupMetricsQuestion(BaseModel):
 
     model_config = CLOSED
     ask: Literal["group_metrics"] = "group_metrics"
-    bins: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 10
+    bins: Annotated[Whole, whole(1, 1000)] = 10
 
 
 class PredictiveParityQuestion(_Judged):
     """Does a score mean the same in both groups?"""
 
     ask: Literal["predictive_parity"] = "predictive_parity"
-    bins: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 20
-    replicates: Annotated[Whole, said("a whole number from 2 to 100000", ge=2, le=100_000)] = 1000
+    bins: Annotated[Whole, whole(1, 1000)] = 20
+    replicates: Annotated[Whole, whole(2, 100_000)] = 1000
     counterfactual: Annotated[Truth, said(TRUTH)] = False
 
 
@@ -125,10 +123,8 @@ class CounterfactualFairnessQuestion(_Judged):
             "left out: people of the comparison group are set to the reference group"
         ),
     ] = None
-    draws: Annotated[Whole, said("a whole number from 1 to 1000", ge=1, le=1000)] = 1
-    replicates: Annotated[
-        Whole | None, said("a whole number from 2 to 10000, or left out", ge=2, le=10_000)
-    ] = None
+    draws: Annotated[Whole, whole(1, 1000)] = 1
+    replicates: Annotated[Whole | None, whole(2, 10_000, ", or left out")] = None
 
 
 class SituationsQuestion(BaseModel):
@@ -151,8 +147,8 @@ class SituationsQuestion(BaseModel):
     within: Annotated[Number | None, said("a number above 0", gt=0)] = None
     counterfactual: Annotated[Truth, said(TRUTH)] = False
     ids: Annotated[Text | None, said("a column that names people")] = None
-    listed: Annotated[Whole, said("a whole number from 0 to 100000", ge=0, le=100_000)] = 0
-    dossiers: Annotated[Whole, said("a whole number from 0 to 1000", ge=0, le=1000)] = 0
+    listed: Annotated[Whole, whole(0, 100_000)] = 0
+    dossiers: Annotated[Whole, whole(0, 1000)] = 0
 
 
 class InvarianceQuestion(_Judged):
@@ -164,7 +160,7 @@ class InvarianceQuestion(_Judged):
         Literal["projected", "randomization", "paired"],
         said("'projected', 'randomization' or 'paired'"),
     ] = "projected"
-    draws: Annotated[Whole, said("a whole number from 19 to 100000", ge=19, le=100_000)] = 999
+    draws: Annotated[Whole, whole(19, 100_000)] = 999
 
 
 class ScreensQuestion(BaseModel):

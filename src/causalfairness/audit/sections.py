@@ -25,6 +25,7 @@ from causalfairness.settings import (
     Value,
     Whole,
     said,
+    whole,
 )
 
 COLUMN = "the name of a column"
@@ -190,12 +191,8 @@ class EstimatorChoice(BaseModel):
         Literal["refuse", "restrict", "regression", "zero"],
         said("'refuse', 'restrict', 'regression' or 'zero'; for strata"),
     ] = "refuse"
-    folds: Annotated[
-        Whole, said("a whole number from 2 to 100; for doubly_robust", ge=2, le=100)
-    ] = 5
-    repeats: Annotated[
-        Whole, said("a whole number from 1 to 100; for doubly_robust", ge=1, le=100)
-    ] = 1
+    folds: Annotated[Whole, whole(2, 100, "; for doubly_robust")] = 5
+    repeats: Annotated[Whole, whole(1, 100, "; for doubly_robust")] = 1
 
 
 SHARE = "a share, 0 or more and below 1, such as 0.05"
@@ -214,14 +211,7 @@ class SensitivityChoice(BaseModel):
     outcome_share: Share = 0.05
     group_share: Share = 0.05
     benchmarks: Annotated[Truth, said("true or false")] = True
-    most: Annotated[
-        Whole,
-        said(
-            "a whole number from 0 to 1000: how many confounders are left out in turn",
-            ge=0,
-            le=1000,
-        ),
-    ] = 5
+    most: Annotated[Whole, whole(0, 1000, ": how many confounders are left out in turn")] = 5
 
 
 class Settings(BaseModel):
@@ -230,14 +220,7 @@ class Settings(BaseModel):
     model_config = CLOSED
     level: Annotated[Level, said("a number between 0.5 and 1, such as 0.95")] = 0.95
     seed: Annotated[Whole, said("a whole number of 0 or more", ge=0, le=LARGEST_SEED)] = 0
-    smallest: Annotated[
-        Whole,
-        said(
-            "a whole number of 0 or more: people of smaller groups are not listed",
-            ge=0,
-            le=1_000_000,
-        ),
-    ] = 10
+    smallest: Annotated[Whole, whole(0, 1_000_000, ": people of smaller groups are unlisted")] = 10
 
 
 def not_loaded(people: Any) -> Any:
