@@ -25,14 +25,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.parity.error_rate import RATES
 
 Ask = Callable[[Study, Any, StandardFairnessModel], Answer]
-CALLED = {
-    "group_metrics": "group metrics",
-    "predictive_parity": "predictive parity",
-    "necessity": "business necessity",
-    "counterfactual_fairness": "counterfactual fairness",
-    "situations": "situations",
-    "invariance": "invariance",
-}
+CALLED = {"necessity": "business necessity"}  # all others by their kind
 ASK: dict[str, Ask] = {
     "predictive_parity": predictive_parity,
     "necessity": necessity,
@@ -91,8 +84,9 @@ def _units(study: Study, question: Any) -> Iterator[Unit]:
                 yield Unit(title, kind, question, model, ask, detail=rate)
     else:
         about = study.scored if kind in BY_SCORE else study.decided
+        called = CALLED.get(kind, kind.replace("_", " "))
         for model in _pairs(study, about):
-            yield Unit(f"{CALLED[kind]}: {_against(model)}", kind, question, model, ASK[kind])
+            yield Unit(f"{called}: {_against(model)}", kind, question, model, ASK[kind])
 
 
 def _disparities(study: Study, question: Any) -> Iterator[Unit]:
