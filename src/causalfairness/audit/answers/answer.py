@@ -7,7 +7,7 @@ the question is about; `details` holds what only this kind of question has, for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from causalfairness.audit.plain import as_table, plain, without_few
@@ -37,6 +37,11 @@ class Answer:
     assumptions: Sequence[str] = ()
     notes: Sequence[str] = ()
 
+    def judged(self, verdict: str | None, sentence: str, **judgment: Any) -> Answer:
+        """Return the answer with a verdict, the sentence that says it, and what it was made of."""
+        said = (*self.sentences, sentence)
+        return replace(self, verdict=verdict, judgment=judgment, sentences=said)
+
     def to_dict(self, smallest: int = 0) -> dict[str, Any]:
         """What was found, as plain data? No row of a table has numbers of fewer people."""
         rows = without_few(self.table, smallest, within=("by", "metric"))
@@ -54,23 +59,16 @@ class Answer:
         }
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Are effects within their margin? Nothing is judged where no margin was given.
+def judged(answer: Answer, effects: Sequence[Effect], margin: float | None, level: float) -> Answer:
+    """Return the answer with a verdict on these effects, by the tests of business necessity.
 
-    >>> judged([], None, 0.95).verdict is None
+    Nothing is judged where no margin was given.
+
+    >>> judged(Answer(sentences=()), [], None, 0.95).verdict is None
     True
     """
-
-    verdict: str | None = None
-    judgment: Record | None = None
-    sentences: tuple[str, ...] = ()
-
-
-def judged(effects: Sequence[Effect], margin: float | None, level: float) -> Judged:
-    """Are these effects within the margin? By the tests of business necessity."""
     if margin is None or not effects:
-        return Judged()
+        return answer
     found = EquivalenceRule(margin, level).judge(effects)
     rows = [
         {**record_of(effect, effect.interval(level)), **evidence._asdict()}
@@ -86,4 +84,4 @@ def judged(effects: Sequence[Effect], margin: float | None, level: float) -> Jud
         f"Judged with a margin of {margin:g} at the {100 * level:.6g}% level, under these "
         f"assumptions: {found.verdict} ({names}: {said})."
     )
-    return Judged(found.verdict, {"margin": margin, "level": level, "effects": rows}, (sentence,))
+    return answer.judged(found.verdict, sentence, margin=margin, level=level, effects=rows)

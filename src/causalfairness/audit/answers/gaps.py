@@ -133,18 +133,17 @@ def _estimator(study: Study, of: str) -> Any:
 
 def _answer(study: Study, question: Any, found: Found, more: dict[str, Any]) -> Answer:
     level = study.audit.settings.level
-    verdict = judged([getattr(found, part) for part in question.judge], question.margin, level)
-    return Answer(
-        sentences=(*found.sentences(level), *verdict.sentences),
+    answer = Answer(
+        sentences=found.sentences(level),
         table=found.table(level).to_records(),
         effects=found.summary(level).to_records(),
-        verdict=verdict.verdict,
-        judgment=verdict.judgment,
         details={**_parts(found, level), **more},
         diagnostics=[diagnosis(found.diagnostics)],
         assumptions=found.diagnostics.assumptions,
         notes=found.diagnostics.notes,
     )
+    effects = [getattr(found, part) for part in question.judge]
+    return judged(answer, effects, question.margin, level)
 
 
 def _parts(found: Found, level: float) -> dict[str, Any]:

@@ -69,14 +69,11 @@ def shifts(
         seed=settings.seed,
     )
     moved = [group.shift for group in found if group.changed]
-    verdict = judged(moved, question.margin, settings.level)
     extra = (COLUMN_MODEL.format(column=column),) if study.predictor is None else ()
-    return Answer(
-        sentences=(*found.sentences(settings.level), *verdict.sentences),
+    answer = Answer(
+        sentences=found.sentences(settings.level),
         table=[_large_tails(row, settings.smallest) for row in found.to_records(settings.level)],
         effects=found.table(settings.level).to_records(),
-        verdict=verdict.verdict,
-        judgment=verdict.judgment,
         details={
             "told": found.told,
             "groups": [_spread(found, at, settings.smallest) for at in range(len(found.groups))],
@@ -85,6 +82,7 @@ def shifts(
         assumptions=(*found.assumptions, *extra),
         notes=(*found.notes, *said, *few),
     )
+    return judged(answer, moved, question.margin, settings.level)
 
 
 def situations(study: Study, question: SituationsQuestion, model: StandardFairnessModel) -> Answer:
@@ -264,33 +262,11 @@ def _allowed(
 
 
 def _dossier(found: Dossier) -> dict[str, Any]:
+    kept = ("person", "k", "features", "fact", "otherwise", "finding")
     groups = {
-        name: {
-            "about": group.about,
-            "declined": group.declined,
-            "peers": [
-                {
-                    "name": peer.name,
-                    "distance": peer.distance,
-                    "declined": peer.declined,
-                    "values": peer.values,
-                }
-                for peer in group.peers
-            ],
-        }
+        name: {"about": group.about, "declined": group.declined, "peers": group.peers}
         for name, group in (("control", found.control), ("test", found.test))
     }
-    told: dict[str, Any] = plain(
-        {
-            "person": found.person,
-            "k": found.k,
-            "features": found.features,
-            "fact": found.fact,
-            "otherwise": found.otherwise,
-            **groups,
-            "finding": found.finding,
-            "sentences": found.sentences(),
-            "rows": found.rows(),
-        }
-    )
+    said = {"sentences": found.sentences(), "rows": found.rows()}
+    told: dict[str, Any] = plain({**{key: getattr(found, key) for key in kept}, **groups, **said})
     return told

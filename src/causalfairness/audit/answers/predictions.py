@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from causalfairness.audit.answers.answer import Answer, Judged, judged
+from causalfairness.audit.answers.answer import Answer, judged
 from causalfairness.audit.hidden_causes.asking import about_necessity
 from causalfairness.audit.plain import diagnosis, without_few
 from causalfairness.audit.questions import (
@@ -47,15 +47,12 @@ def predictive_parity(
         replicates=question.replicates,
         **study.usual,
     )
-    verdict = judged([found.ppm.integrated], question.margin, level)
     means, bounds = found.mean_outcomes(level)
     rows, hidden = _large_bins(found.to_records(level), study.audit.settings.smallest)
-    return Answer(
-        sentences=(*found.sentences(level), *verdict.sentences),
+    answer = Answer(
+        sentences=found.sentences(level),
         table=rows,
         effects=found.summary(level).to_records(),
-        verdict=verdict.verdict,
-        judgment=verdict.judgment,
         details={
             "what": found.what,
             "score": found.score,
@@ -72,6 +69,7 @@ def predictive_parity(
         assumptions=found.diagnostics.assumptions,
         notes=(*found.diagnostics.notes, *said),
     )
+    return judged(answer, [found.ppm.integrated], question.margin, level)
 
 
 def _large_bins(rows: list[dict[str, Any]], smallest: int) -> tuple[list[dict[str, Any]], Any]:
@@ -168,16 +166,14 @@ def invariance(study: Study, question: InvarianceQuestion, model: StandardFairne
         seed=settings.seed,
     )
     named = replace(found, models=(model.prediction_column or "prediction",))
-    verdict = _within(named, question.margin)
-    return Answer(
-        sentences=(*named.sentences(), *verdict.sentences),
+    answer = Answer(
+        sentences=named.sentences(),
         table=named.table().to_records(),
-        verdict=verdict.verdict,
-        judgment=verdict.judgment,
         details={"method": named.method, "groups": named.groups, "features": features},
         assumptions=named.assumptions,
         notes=(*named.notes, *said),
     )
+    return _within(answer, named, question.margin)
 
 
 def _scores(data: Any, model: StandardFairnessModel) -> Any:
@@ -187,14 +183,14 @@ def _scores(data: Any, model: StandardFairnessModel) -> Any:
     return target_of(model, "prediction").read(column)
 
 
-def _within(found: InvarianceTest, margin: float | None) -> Judged:
+def _within(answer: Answer, found: InvarianceTest, margin: float | None) -> Answer:
     """Does the group move predictions by more than the margin, root mean square?
 
     Satisfied if the bound of the test lies below, violated if the finding stands and a one-sided
     interval of the effect lies above.
     """
     if margin is None:
-        return Judged()
+        return answer
     upper = math.sqrt(max(float(found.upper[0]), 0.0))
     reach = normal_reach(2 * found.level - 1) * float(found.standard_error[0])
     lower = math.sqrt(max(float(found.effect[0]) - reach, 0.0)) if found.rejected[0] else 0.0
@@ -204,5 +200,4 @@ def _within(found: InvarianceTest, margin: float | None) -> Judged:
         f"assumptions: {verdict} (the group moves predictions by {lower:.3g} to {upper:.3g}, root "
         "mean square)."
     )
-    evidence = {"margin": margin, "level": found.level, "low": lower, "high": upper}
-    return Judged(verdict, evidence, (sentence,))
+    return answer.judged(verdict, sentence, margin=margin, level=found.level, low=lower, high=upper)
