@@ -39,6 +39,7 @@ from causalfairness.tables import Of, open_table
 
 Told = dict[str, Any]
 Measured = Mapping[tuple[str, str], Strengths]  # by confounder and effect
+Measure = tuple[StandardFairnessModel, Of, Any]  # of whose mean, found by which estimator
 SIDES: tuple[Of, ...] = ("outcome", "prediction")
 BESIDES = (
     "confounders were left out in turn for disparities and for business necessity only: error "
@@ -55,7 +56,7 @@ def about_gap(
     study: Study,
     found: Decomposition,
     question: Any,
-    measure: tuple[StandardFairnessModel, Of, Any] | None,
+    measure: Measure | None,
 ) -> Told | None:
     """What could a hidden cause do to the parts of a gap? `measure` says how it was estimated."""
     if not study.audit.sensitivity.ask:
@@ -68,7 +69,7 @@ def about_gap(
     measured: Measured = {}
     notes: tuple[str, ...] = (BESIDES,)
     if measure is not None:
-        measured, notes = _measured(study, study.data, found, *measure)
+        measured, notes = _measured(study, study.data, found, measure)
     judge = () if question.margin is None else question.judge
     exposed = [Exposed(each, each.name in judge, _benchmarks(measured, each)) for each in shown]
     if "total" in judge:
@@ -109,7 +110,8 @@ def about_necessity(
     both = [name for name in (model.outcome, model.prediction_column) if name is not None]
     data, _ = study.complete(both)
     measured = {
-        of: _measured(study, data, found, model, of, study.estimator) for of, found in sides.items()
+        of: _measured(study, data, found, (model, of, study.estimator))
+        for of, found in sides.items()
     }
     exposed = []
     for path in report:
@@ -145,15 +147,10 @@ def _shown(study: Study, found: Decomposition, margin: float) -> list[EffectSens
 
 
 def _measured(
-    study: Study,
-    data: Any,
-    found: Decomposition,
-    model: StandardFairnessModel,
-    of: Of,
-    estimator: Any,
+    study: Study, data: Any, found: Decomposition, measure: Measure
 ) -> tuple[Measured, tuple[str, ...]]:
     """How strong are the confounders that were seen? Learned once for each pair of groups."""
-    stated = study.audit.sensitivity
+    stated, (model, of, _) = study.audit.sensitivity, measure
     if not stated.benchmarks or not stated.most:
         return {}, ()
     if not model.confounders:
@@ -161,21 +158,16 @@ def _measured(
     used, groups = found.diagnostics, (model.reference_label, model.comparison_label)
     key = (of, *groups, found.convention, used.estimator, used.rows.used)
     if key not in study.left_out:
-        study.left_out[key] = _leave_out(study, data, found, model, of, estimator)
+        study.left_out[key] = _leave_out(study, data, found, measure)
     strengths, notes = study.left_out[key]
     return strengths, notes
 
 
 def _leave_out(
-    study: Study,
-    data: Any,
-    found: Decomposition,
-    model: StandardFairnessModel,
-    of: Of,
-    estimator: Any,
+    study: Study, data: Any, found: Decomposition, measure: Measure
 ) -> tuple[Measured, tuple[str, ...]]:
     """What were the shares of each confounder, and what must be said about it?"""
-    most = study.audit.sensitivity.most
+    most, (model, of, estimator) = study.audit.sensitivity.most, measure
     chosen, _ = pick(open_table(study.reading(data), missing=study.missing), [model], of, estimator)
     if str(chosen) != found.diagnostics.estimator:
         return {}, (OTHER_ESTIMATOR.format(one=chosen, two=found.diagnostics.estimator),)
