@@ -17,7 +17,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli import options as o
@@ -25,7 +24,7 @@ from causalfairness.cli.asking import TRUTHS, open_data, read_graph, reading
 from causalfairness.cli.datasets import FILES
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
-from causalfairness.cli.lines import bullet, naming, width_of
+from causalfairness.cli.lines import columns, naming, print_part, width_of
 from causalfairness.cli.writing import STDOUT, write_frame
 from causalfairness.errors import InterventionError, UnknownNodeError
 from causalfairness.graph import CausalGraph
@@ -267,22 +266,18 @@ def _said(node: str, value: Any) -> str:
 
 
 def _print_changes(page: Console, changes: Iterator[tuple[str, str, str]]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("column", style="bold", overflow="fold")
-    table.add_column("rows changed", justify="right", no_wrap=True)
-    table.add_column("how", overflow="fold")
+    table = columns("column", "rows changed", "how", right=("rows changed",))
     for column, rows, how in changes:
-        table.add_row(Text(column), rows, Text(how))
+        table.add_row(Text(column, style="bold"), rows, Text(how))
     page.print(table, "", "All other columns are as they were.", "", sep="\n", width=width_of(page))
 
 
 def _print_model(page: Console, model: Any) -> None:
     """Which mechanism each column has, how well it fits, and what is assumed."""
     fits = [(str(fit), fit.independence) for fit in model.fits]
-    page.print(Text("How each column follows from its causes", style="bold"), width=width_of(page))
-    page.print(*(bullet(text) for text, _ in fits), sep="\n", width=width_of(page))
+    print_part(page, "How each column follows from its causes", [text for text, _ in fits])
     if any(p is not None and p < DOUBTFUL for _, p in fits):
         doubt = "A small p says that noise still depends on the causes: do not trust such a column."
         page.print(Padding(Text(doubt), (0, 0, 0, 2)), width=width_of(page))
-    page.print("", Text("True only if", style="bold"), sep="\n", width=width_of(page))
-    page.print(*(bullet(text) for text in model.assumptions), sep="\n", width=width_of(page))
+    page.print()
+    print_part(page, "True only if", model.assumptions)

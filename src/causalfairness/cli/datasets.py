@@ -14,6 +14,7 @@ from rich.text import Text
 
 from causalfairness.cli.decompose import check_goal
 from causalfairness.cli.failing import readable
+from causalfairness.cli.lines import columns, width_of
 from causalfairness.cli.options import Debug, Json, plain
 from causalfairness.cli.writing import print_answer, write_frame
 
@@ -79,14 +80,10 @@ def datasets(
 def _print_list() -> None:
     from causalfairness.datasets import available, describe
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("name", style="bold", no_wrap=True)
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("columns", justify="right", no_wrap=True)
-    table.add_column("about")
+    table = columns("name", "rows", "columns", "about", right=("rows", "columns"))
     for name in available():
-        about = describe(name)
-        table.add_row(name, f"{about.rows:,}", str(len(about.columns)), Text(about.title))
+        about, called = describe(name), Text(name, style="bold")
+        table.add_row(called, f"{about.rows:,}", str(len(about.columns)), Text(about.title))
     Console().print(table)
 
 
@@ -95,7 +92,7 @@ def _print_one(name: str) -> None:
 
     about = describe(name)
     page = Console(highlight=False)
-    width = min(page.width, 100)
+    width = width_of(page)
     heading = f"{about.title}: {about.rows:,} rows, {len(about.columns)} columns"
     page.print(Text(heading, style="bold"), "", Text(about.about), "", sep="\n", width=width)
     facts = Table.grid(padding=(0, 2))
@@ -108,13 +105,11 @@ def _print_one(name: str) -> None:
     ):
         facts.add_row(Text(label, style="dim"), Text(text, overflow="fold"))
     page.print(facts, "", width=width)
-    columns = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for heading in ("column", "type", "missing", "meaning"):
-        columns.add_column(heading, justify="right" if heading == "missing" else "left")
+    table = columns("column", "type", "missing", "meaning", right=("missing",))
     for column in about.columns:
         missing = f"{column.missing:,}" if column.missing else ""
-        columns.add_row(Text(column.name, style="bold"), column.type, missing, Text(column.meaning))
-    page.print(columns, width=width)
+        table.add_row(Text(column.name, style="bold"), column.type, missing, Text(column.meaning))
+    page.print(table, width=width)
 
 
 def _print_json(name: str | None) -> None:

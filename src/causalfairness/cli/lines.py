@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Collection, Iterable
+
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +29,21 @@ def bullet(text: str) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_row("-", Text(legible(text), overflow="fold"))
     return table
+
+
+def columns(*headings: str, right: Collection[str] = ()) -> Table:
+    """Which table has these columns, some of them set to the right? Rows are added later."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for heading in headings:
+        is_right = heading in right
+        justify: JustifyMethod = "right" if is_right else "left"
+        table.add_column(heading, justify=justify, no_wrap=is_right, overflow="fold")
+    return table
+
+
+def print_part(page: Console, heading: str, lines: Iterable[str]) -> None:
+    """Print a heading, and a sentence on each line below it."""
+    page.print(Text(heading, style="bold"), *map(bullet, lines), sep="\n", width=width_of(page))
 
 
 def width_of(page: Console) -> int:

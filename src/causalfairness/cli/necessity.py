@@ -16,7 +16,7 @@ from causalfairness.cli import options as o
 from causalfairness.cli.asking import Roles, listed, model_for, open_data, reading
 from causalfairness.cli.decompose import PICTURES, check_goals, estimator_of
 from causalfairness.cli.failing import readable
-from causalfairness.cli.lines import bullet, naming, width_of
+from causalfairness.cli.lines import bullet, columns, naming, print_part, width_of
 from causalfairness.cli.writing import draw, print_answer
 
 PATHS = ("direct", "indirect", "spurious")
@@ -185,7 +185,7 @@ def _print(report: Any, page: Console) -> None:
         ("How much to trust this", (*told, *report.notes)),
         ("True only if", report.assumptions),
     ):
-        page.print(Text(heading, style="bold"), *map(bullet, lines), sep="\n", width=width)
+        print_part(page, heading, lines)
 
 
 def _said(verdict: str | None) -> tuple[str, str]:
@@ -196,16 +196,15 @@ def _said(verdict: str | None) -> tuple[str, str]:
 def _table(report: Any) -> Table:
     from causalfairness.report.numbers import decimals_for, written
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for heading in ("path", "allowed", "outcome", "prediction", "must vanish", "std. error", ""):
-        table.add_column(heading, justify="left" if heading in ("path", "", "allowed") else "right")
+    numbers = ("outcome", "prediction", "must vanish", "std. error")
+    table = columns("path", "allowed", *numbers, "", right=numbers)
     places = decimals_for([path.difference for path in report])
     for path in report:
-        numbers = (path.outcome.value, path.prediction.value, path.difference.value)
+        sizes = (path.outcome.value, path.prediction.value, path.difference.value)
         table.add_row(
             Text(path.name, style="bold"),
             "yes" if path.allowed else "no",
-            *(written(number, places) for number in numbers),
+            *(written(number, places) for number in sizes),
             f"{path.difference.standard_error:.{places}f}",
             Text(*_said(path.verdict)),
         )

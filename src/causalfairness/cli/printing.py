@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from causalfairness.cli.lines import bullet, naming, width_of
+from causalfairness.cli.lines import bullet, columns, naming, print_part, width_of
 from causalfairness.effects.table import format_p_value
 from causalfairness.report.legible import legible
 from causalfairness.report.numbers import decimals_for, percent, written
@@ -37,16 +37,13 @@ def print_summary(summary: Summary, page: Console) -> None:
     )
     for name, facts in _caveats(summary, several=several):
         page.print(Text(name, style="bold"), _facts(facts), width=width)
-    page.print(Text("True only if", style="bold"), width=width)
-    page.print(*(bullet(_plain(each)) for each in summary.assumptions), sep="\n", width=width)
+    print_part(page, "True only if", map(_plain, summary.assumptions))
 
 
 def _parts(summary: Summary, *, several: bool) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("part", overflow="fold")
     p_name = "p, adjusted" if several else "p"
-    for heading in ("value", f"{percent(summary.level)} interval", "std. error", p_name):
-        table.add_column(heading, justify="right", no_wrap=True)
+    numbers = ("value", f"{percent(summary.level)} interval", "std. error", p_name)
+    table = columns("part", *numbers, right=numbers)
     places, group = decimals_for(summary.table), None
     for row in summary.table:
         if several and row.group != group:

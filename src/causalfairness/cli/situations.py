@@ -14,7 +14,6 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli import options as o
@@ -29,7 +28,7 @@ from causalfairness.cli.asking import (
 )
 from causalfairness.cli.decompose import PICTURES, check_goal, check_goals
 from causalfairness.cli.failing import readable, spelled
-from causalfairness.cli.lines import bullet, width_of
+from causalfairness.cli.lines import columns, print_part, width_of
 from causalfairness.cli.writing import draw, print_answer, say_written, write_frame
 from causalfairness.fairness_model import HIGHER, LOWER
 
@@ -263,9 +262,8 @@ def _print(found: Any, dossier: Any, page: Console) -> None:
     title = f"{found.name}: {who.complaining} compared with {who.compared}"
     page.print(Text(legible(title), style="bold"), "", sep="\n", width=width)
     head, *lines = found.summary().cells()
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for name in head:
-        table.add_column(name.strip(), justify="right", no_wrap=True)
+    names = [name.strip() for name in head]
+    table = columns(*names, right=names)
     for line in lines:
         table.add_row(*line)
     page.print(table, "", sep="\n", width=width)
@@ -274,8 +272,8 @@ def _print(found: Any, dossier: Any, page: Console) -> None:
         ("How much to trust this", (f"intervals: {found.rule.words}", *found.notes)),
         ("True only if", found.assumptions),
     ):
-        page.print(Text(name, style="bold"), width=width)
-        page.print(*(bullet(spelled(line)) for line in said), "", sep="\n", width=width)
+        print_part(page, name, map(spelled, said))
+        page.print()
     if dossier is not None:
         page.print(Text(legible_lines(str(dossier))), soft_wrap=True)
 

@@ -30,7 +30,7 @@ from causalfairness.cli.imaging.options import (
     of_images,
     readable_images,
 )
-from causalfairness.cli.lines import bullet, naming, width_of
+from causalfairness.cli.lines import bullet, columns, naming, print_part, width_of
 from causalfairness.cli.report import PAGES, TEXTS, write_report
 from causalfairness.cli.writing import print_answer, say_written
 from causalfairness.errors import CausalFairnessError, PredictorError, TrustError
@@ -210,21 +210,17 @@ def _show(record: Mapping[str, Any], *, as_json: bool) -> None:
     page.print()
     page.print(Padding(_table(record["rows"]), (0, 0, 1, 0)), width=width)
     page.print(*map(bullet, record["sentences"]), "", sep="\n", width=width)
-    page.print(Text("True only if", style="bold"), width=width)
-    page.print(*map(bullet, record["assumptions"]), sep="\n", width=width)
+    print_part(page, "True only if", record["assumptions"])
     if record["notes"]:
-        page.print("", Text("Notes", style="bold"), sep="\n", width=width)
-        page.print(*map(bullet, map(spelled, record["notes"])), sep="\n", width=width)
+        page.print()
+        print_part(page, "Notes", map(spelled, record["notes"]))
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
     from causalfairness.effects.table import format_p_value
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for heading in ("classifier", "finding"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("t", "p", "p, adjusted", "same decision"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    right = ("t", "p", "p, adjusted", "same decision")
+    table = columns("classifier", "finding", *right, right=right)
     for row in rows:
         style = "cyan" if row["rejected"] else ""
         chances = (format_p_value(row[name]) for name in ("p_value", "p_adjusted"))

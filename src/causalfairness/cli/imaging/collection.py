@@ -19,6 +19,7 @@ from causalfairness.cli.imaging.options import (
     of_images,
     readable_images,
 )
+from causalfairness.cli.lines import columns
 from causalfairness.cli.writing import say_written
 
 _WRITTEN = """Writes a table of the frontal films of these groups to --to/radiographs.csv, from \
@@ -169,10 +170,7 @@ def _list(films: Any, to: Path, *, split: Split, partial: bool, seed: int) -> No
 
 def _counts(films: Any) -> Table:
     """How many films, of how many people, are in each part, by group?"""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("films (people)")
-    for name in films.groups:
-        table.add_column(name, justify="right")
+    table = columns("films (people)", *films.groups, right=films.groups)
     rows = list(zip(films.patients, films.part, films.parents.group.tolist(), strict=True))
     each, people = (Counter(row[1:] for row in them) for them in (rows, set(rows)))
     for part in sorted(set(films.part)):
