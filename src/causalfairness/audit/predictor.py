@@ -19,11 +19,14 @@ from typing import Any
 import numpy as np
 
 from causalfairness.audit.schema import Audit
-from causalfairness.errors import AuditError, PredictorError, TrustError
+from causalfairness.errors import AuditError, CausalFairnessError, PredictorError, TrustError
 from causalfairness.individuals.auditee import Auditee, auditee_of
 
 BROKEN = (ArithmeticError, AttributeError, EOFError, ImportError, LookupError, RuntimeError)
-UNREADABLE = (*BROKEN, OSError, SyntaxError, TypeError, ValueError, pickle.PickleError)
+UNREADABLE = (
+    *(*BROKEN, OSError, SyntaxError, TypeError, ValueError, pickle.PickleError),
+    SystemExit,  # or its exit code would be taken for the answer
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +53,8 @@ class Predictor:
         return score if decided is None else decided
 
     def _seen(self, people: Any) -> Any:
-        wanted = self.auditee.columns
-        if wanted is not None and (lacking := [*_absent(wanted, people)]):
+        wanted = self.auditee.columns or ()
+        if lacking := [name for name in wanted if name not in people.column_names]:
             raise PredictorError(
                 f"the model {self.name!r} uses {', '.join(map(repr, lacking))}, which it is not "
                 "given here; make these columns confounders or mediators (they may carry the "
@@ -87,17 +90,25 @@ def load_predictor(audit: Audit, *, trust: bool) -> Predictor | None:
     return Predictor(name, digest, auditee, choice.frame == "pandas")
 
 
-def _function(name: str, folder: Path) -> tuple[Callable[[Any], Any], str]:
+def named_function(
+    name: str, folder: Path, called: str, error: type[CausalFairnessError]
+) -> Callable[[Any], Any]:
+    """Which function is `module:function`? Modules are looked for in this folder too."""
     with _importing_from(folder):
         try:
-            found = pkgutil.resolve_name(name)
+            found: Callable[[Any], Any] = pkgutil.resolve_name(name)
         except UNREADABLE as cause:
-            raise AuditError(
-                f"predictor.function {name!r} cannot be loaded: {type(cause).__name__}: {cause}. "
-                f"Modules are looked for in {str(folder)!r} too"
+            raise error(
+                f"{called} {name!r} cannot be loaded: {type(cause).__name__}: {cause}. Name it "
+                f"module:function; modules are looked for in {str(folder)!r} too"
             ) from cause
     if not callable(found):
-        raise AuditError(f"predictor.function {name!r} is a {type(found).__name__}, no function")
+        raise error(f"{called} {name!r} is a {type(found).__name__}, no function")
+    return found
+
+
+def _function(name: str, folder: Path) -> tuple[Callable[[Any], Any], str]:
+    found = named_function(name, folder, "predictor.function", AuditError)
     module = sys.modules.get(name.partition(":")[0])
     source = getattr(module, "__file__", None)
     return found, "" if source is None else digest_of(Path(source))
@@ -128,11 +139,6 @@ def _importing_from(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(place)
-
-
-def _absent(wanted: tuple[str, ...], people: Any) -> Iterator[str]:
-    present = [*people.column_names]  # of a pyarrow table
-    return (name for name in wanted if name not in present)
 
 
 def digest_of(path: Path) -> str:

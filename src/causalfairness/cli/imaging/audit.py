@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import pkgutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -234,7 +232,6 @@ FAILURES = (
     *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
     SystemExit,  # or its exit code would be taken for the answer
 )
-UNREADABLE = (*FAILURES, ImportError, SyntaxError)
 
 
 @dataclass(frozen=True)
@@ -284,23 +281,11 @@ def named_classifiers(names: Sequence[str], *, trust: bool) -> dict[str, NamedCl
             f"the audit asks the classifier {names[0]!r}. Loading it runs code, whatever it is "
             "that somebody put there. If you trust where it comes from, say so with --trust"
         )
-    place = str(Path.cwd())
-    sys.path.insert(0, place)
-    try:
-        return {name: NamedClassifier(name, _function(name)) for name in names}
-    finally:
-        sys.path.remove(place)
+    from causalfairness.audit.predictor import named_function
 
-
-def _function(name: str) -> Callable[[Any], Any]:
-    try:
-        found = pkgutil.resolve_name(name)
-    except UNREADABLE as cause:
-        raise PredictorError(
-            f"the classifier {name!r} cannot be loaded: {type(cause).__name__}: {cause}. Name it "
-            "module:function; modules are looked for in the current folder too"
-        ) from cause
-    if not callable(found):
-        raise PredictorError(f"the classifier {name!r} is a {type(found).__name__}, no function")
-    named: Callable[[Any], Any] = found
-    return named
+    return {
+        name: NamedClassifier(
+            name, named_function(name, Path.cwd(), "the classifier", PredictorError)
+        )
+        for name in names
+    }
