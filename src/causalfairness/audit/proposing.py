@@ -49,9 +49,8 @@ class Seen:
     def counts(self) -> dict[Any, int]:
         """How many rows have each value? The most frequent first."""
         levels = self.column.levels()
-        found = Counter(levels.codes.tolist())
-        order = sorted(found, key=lambda code: (-found[code], code))
-        named = ((levels.values[code], found[code]) for code in order)
+        found = Counter(sorted(levels.codes.tolist())).most_common()  # of as many: in their order
+        named = ((levels.values[code], count) for code, count in found)
         return {value: count for value, count in named if value is not None}
 
     @property
@@ -127,7 +126,8 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     if parts["left_out"]:
         yield "# In neither list, since they sound like outcomes too:"
         yield f"# {_list(parts['left_out'])}"
-    yield from _target("outcome", outcome)
+    nothing = "No column looks like an outcome; name the one that is to be explained."
+    yield from _column("outcome", outcome, nothing)
     if (good := _label(outcome)) is not None:
         yield "# The value that counts as 1."
         yield f"outcome_value = {quoted(good)}"
@@ -182,9 +182,7 @@ def _is_measured(seen: Seen) -> bool:
 
 def _is_feature(seen: Seen) -> bool:
     """Numbers, or few words; what names people is none."""
-    if seen.looks_like(IDENTITY) or seen.looks_like(PREDICTION):
-        return False
-    return seen.column.is_number or len(seen.values) <= FEW
+    return not seen.looks_like(f"{IDENTITY}|{PREDICTION}") and _is_measured(seen)
 
 
 def _guessed(chosen: Sequence[Seen], others: Sequence[Seen]) -> Iterator[str]:
@@ -196,9 +194,9 @@ def _guessed(chosen: Sequence[Seen], others: Sequence[Seen]) -> Iterator[str]:
         yield f"# Other columns that sound like it: {', '.join(rest[:LISTED])}."
 
 
-def _target(role: str, seen: Seen | None) -> Iterator[str]:
+def _column(role: str, seen: Seen | None, nothing: str) -> Iterator[str]:
     if seen is None:
-        yield "# No column looks like an outcome; name the one that is to be explained."
+        yield f"# {nothing}"
         yield f"# {role} = 'column'"
         return
     yield f"# Guessed: {quoted(seen.name)} has {seen.described()}."
@@ -215,13 +213,9 @@ def _wanted(seen: Seen | None) -> Iterator[str]:
 
 
 def _prediction(seen: Seen | None) -> Iterator[str]:
-    if seen is None:
-        yield "# The column of what a system predicts or decides, if there is one."
-        yield "# prediction = 'column'"
-        return
-    yield f"# Guessed: {quoted(seen.name)} has {seen.described()}."
-    yield f"prediction = {quoted(seen.name)}"
-    if len(seen.values) > 2:
+    nothing = "The column of what a system predicts or decides, if there is one."
+    yield from _column("prediction", seen, nothing)
+    if seen is not None and len(seen.values) > 2:
         middle = sorted(value for value in seen.values if isinstance(value, float))
         yield "\n[predictor]"
         yield "# Decisions are 1 from this score on (here the middle one). Is it the right one?"
