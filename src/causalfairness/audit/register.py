@@ -73,13 +73,12 @@ def register(
         texts[COUNTERPART] = None
     for text in texts:
         users = [answer for answer in answers if text in answer["assumptions"]]
-        named = [answer["title"] for answer in users]
         if any(word in text for word in OVERLAP):
             found.append(_overlap(text, users, refused if text == COUNTERPART else ()))
         elif text.startswith(HIDDEN):
-            found.append(_hidden(text, users, named))
+            found.append(_hidden(text, users))
         else:
-            found.append(_entry(text, named, testable=False, result=BEYOND))
+            found.append(_entry(text, users, testable=False, result=BEYOND))
     return found
 
 
@@ -94,7 +93,7 @@ def _implied(study: Study) -> Iterator[Independence]:
 
 def _entry(
     text: str,
-    used_by: Sequence[str],
+    users: Answers,
     *,
     testable: bool,
     result: str,
@@ -104,7 +103,7 @@ def _entry(
 ) -> dict[str, Any]:
     return {
         "assumption": text,
-        "used_by": [*used_by],
+        "used_by": [answer["title"] for answer in users],
         "testable": testable,
         "status": status,
         "result": result,
@@ -115,7 +114,7 @@ def _entry(
 
 def _graph(answers: Answers, tests: Sequence[Mapping[str, Any]], level: float) -> dict[str, Any]:
     users = [
-        answer["title"]
+        answer
         for answer in answers
         if answer["kind"] in CAUSAL or answer["details"].get("mechanisms")
     ]
@@ -138,7 +137,6 @@ def _graph(answers: Answers, tests: Sequence[Mapping[str, Any]], level: float) -
 
 def _mechanisms(answers: Answers, level: float) -> Iterator[dict[str, Any]]:
     users = [answer for answer in answers if answer["details"].get("mechanisms")]
-    named = [answer["title"] for answer in users]
     fits = {
         (fit["node"], fit["mechanism"]): fit
         for answer in users
@@ -155,15 +153,15 @@ def _mechanisms(answers: Answers, level: float) -> Iterator[dict[str, Any]]:
     text = f"for {len(against)} of {len(tests)} mechanisms the noise visibly depends on causes"
     text += f": {', '.join(against)}; counterfactuals of these are doubtful" if against else ""
     status = "contradicted" if against else "not contradicted"
-    yield _entry(NOISE, named, testable=True, result=text, status=status, tests=tests)
+    yield _entry(NOISE, users, testable=True, result=text, status=status, tests=tests)
     known = [
         {**fit, "better": _is_better(fit)} for fit in fits.values() if fit["value"] is not None
     ]
     if known:
-        yield _fit(named, known)
+        yield _fit(users, known)
 
 
-def _fit(named: Sequence[str], known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _fit(users: Answers, known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What predictions of unseen people say about the mechanisms."""
     worse = [each["node"] for each in known if not each["better"]]
     listed = "; ".join(f"{each['node']} {_shown_fit(each)}" for each in known)
@@ -172,7 +170,7 @@ def _fit(named: Sequence[str], known: Sequence[Mapping[str, Any]]) -> dict[str, 
     )
     text += f"; not so {', '.join(worse)}" if worse else ""
     status = "in doubt" if worse else "not contradicted"
-    return _entry(FITS, named, testable=True, result=text, status=status, tests=known)
+    return _entry(FITS, users, testable=True, result=text, status=status, tests=known)
 
 
 def _is_better(fit: Mapping[str, Any]) -> bool:
@@ -187,7 +185,7 @@ def _shown_fit(fit: Mapping[str, Any]) -> str:
     return value if fit["measure"] == "R2" else f"{value}, without causes {fit['baseline']:.3f}"
 
 
-def _hidden(text: str, users: Answers, named: Sequence[str]) -> dict[str, Any]:
+def _hidden(text: str, users: Answers) -> dict[str, Any]:
     """How strong would a hidden common cause have to be, question by question?"""
     bounds = [
         {
@@ -199,12 +197,11 @@ def _hidden(text: str, users: Answers, named: Sequence[str]) -> dict[str, Any]:
         if (told := answer.get("sensitivity")) is not None and told["applies"]
     ]
     said = [BEYOND, *(f"{each['sentence'].rstrip('.')} ({each['question']})" for each in bounds)]
-    return _entry(text, named, testable=False, result=". ".join(said), bounds=bounds)
+    return _entry(text, users, testable=False, result=". ".join(said), bounds=bounds)
 
 
 def _overlap(text: str, users: Answers, refused: Answers) -> dict[str, Any]:
     """Judged by what weighted rows are worth, and by who has no counterpart at all."""
-    named = [answer["title"] for answer in (*users, *refused)]
     seen = [
         {"question": answer["title"], **told["overlap"]}
         for answer in users
@@ -216,13 +213,13 @@ def _overlap(text: str, users: Answers, refused: Answers) -> dict[str, Any]:
     strained = [each for each in seen if _is_beyond(each, STRAINED)]
     if not seen and not lacking:
         said = "the answers that use it do not say how well the groups overlap"
-        return _entry(text, named, testable=True, result=said, status="not tested")
+        return _entry(text, users, testable=True, result=said, status="not tested")
     told = (broken or strained) if lacking else (broken or strained or seen)
     words = "; ".join(dict.fromkeys([*lacking, *(each["text"] for each in told)]))
     status = "in doubt" if strained else "not contradicted"
     if broken or lacking:
         status = "contradicted"
-    return _entry(text, named, testable=True, result=words, status=status, tests=seen)
+    return _entry(text, (*users, *refused), testable=True, result=words, status=status, tests=seen)
 
 
 def _is_beyond(overlap: Mapping[str, Any], limits: Mapping[str, float]) -> bool:
