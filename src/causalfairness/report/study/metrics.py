@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from causalfairness.parity.metrics.words import CALLED, by_chance
 from causalfairness.report.page.blocks import (
     Block,
@@ -51,10 +53,15 @@ def metrics(answer: Told, level: float, smallest: int) -> list[Block]:
     blocks.append(Folded("In words", (Sentences(said[:-1], listed=True),)))
     if details["four_fifths"]:
         blocks.append(Folded("Four-fifths screen", (_four_fifths(details["four_fifths"]),)))
-    everything = _everything(rows, level)
+    values = (Column("value", "value", "number"), *bounds(level))
+    people = Column("people", "people it counts", "number")
+    everything = _by_metric("Every metric", rows, *values, people)
     blocks.append(Folded("Every metric, with intervals", (everything,)))
     if details["gaps"]:
-        blocks.append(Folded("Differences to the reference group", (_gaps(details, level),)))
+        against = Column("reference", "against")
+        differs = (Column("value", "difference", "number"), *bounds(level))
+        gaps = _by_metric("Differences", details["gaps"], against, *differs)
+        blocks.append(Folded("Differences to the reference group", (gaps,)))
     if details["calibration"]:
         blocks.append(
             Folded("How often what was predicted came true", (_calibration(details, smallest),))
@@ -96,31 +103,14 @@ def _by_group(rows: list[Told], metrics: list[str], about: Told) -> Table:
     return Table("Group by group", tuple(columns), tuple(lines), sortable=True)
 
 
-def _everything(rows: list[Told], level: float) -> Table:
+def _by_metric(caption: str, rows: Iterable[Told], *columns: Column) -> Table:
+    """One line for each metric of each group, and what is remarked of it."""
     return table_of(
-        "Every metric",
+        caption,
         rows,
         Column("metric", "metric"),
         Column("group", "group"),
-        Column("value", "value", "number"),
-        *bounds(level),
-        Column("people", "people it counts", "number"),
-        Column("remark", "remark"),
-        first=lambda row: (_called(row["metric"].text),),
-        sortable=True,
-        shown=SHOWN,
-    )
-
-
-def _gaps(details: Told, level: float) -> Table:
-    return table_of(
-        "Differences",
-        details["gaps"],
-        Column("metric", "metric"),
-        Column("group", "group"),
-        Column("reference", "against"),
-        Column("value", "difference", "number"),
-        *bounds(level),
+        *columns,
         Column("remark", "remark"),
         first=lambda row: (_called(row["metric"].text),),
         sortable=True,

@@ -105,13 +105,10 @@ def _words(roles: Told, target: str) -> str:
 
 def _found(reading: Reading, of: str) -> tuple[tuple[Row, ...], str]:
     """The parts of the gap between the two main groups, and what it is a gap of."""
-    main = [reading.roles[key].value for key in ("reference", "comparison")]
     outcome = reading.roles.get("outcome").value
-    for answer in reading.answered("disparity"):
-        groups = [answer["groups"][key].value for key in ("reference", "comparison")]
+    for answer in reading.main_gaps:
         what = answer["details"]["what"]
-        asked = "outcome" if what.value == outcome else "prediction"
-        if groups == main and asked == of:
+        if ("outcome" if what.value == outcome else "prediction") == of:
             return rows_of(answer["details"]["parts"]), what.text
     return (), ""
 

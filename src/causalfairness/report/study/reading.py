@@ -76,6 +76,16 @@ class Reading:
         pairs = {against(answer) for answer in self.answers}
         return pairs.pop() if len(pairs) == 1 else ""
 
+    @property
+    def main_gaps(self) -> list[Told]:
+        """Which answers say what the gap between the two main groups is made of?"""
+        main = [self.roles[key].value for key in ("reference", "comparison")]
+        return [
+            each
+            for each in self.answered("disparity")
+            if [each["groups"][key].value for key in ("reference", "comparison")] == main
+        ]
+
     def called(self, title: Told) -> str:
         """What is a question called? Without its groups, where all have the same."""
         return title.text.removesuffix(f": {self.pair}") if self.pair else title.text

@@ -62,13 +62,7 @@ def _with_size(group: Told, sizes: dict[str, float | None]) -> str:
 
 
 def _gap(reading: Reading) -> str:
-    main = [reading.roles[key].value for key in ("reference", "comparison")]
-    found = [
-        each
-        for each in reading.answered("disparity")
-        if [each["groups"][key].value for key in ("reference", "comparison")] == main
-    ]
-    said = [_about_gap(each, reading.level) for each in found[:2]]
+    said = [_about_gap(each, reading.level) for each in reading.main_gaps[:2]]
     if not any(said):
         return _without_gap(reading)
     who = f"for {reading.roles['comparison'].shown} than for {reading.roles['reference'].shown}"
@@ -108,11 +102,9 @@ def _without_gap(reading: Reading) -> str:
 
 
 def _judged(reading: Reading) -> str:
-    judged = {id(each): verdict_of(each) for each in reading.answers if is_answered(each)}
     titles: dict[str, list[str]] = {}
     for answer in reading.answers:
-        verdict = judged.get(id(answer))
-        if verdict is not None:
+        if is_answered(answer) and (verdict := verdict_of(answer)) is not None:
             titles.setdefault(verdict, []).append(reading.called(answer["title"]))
     if not titles:
         return "No verdict is given, since no question that sets a margin was answered."
