@@ -295,15 +295,13 @@ def quality(record: Mapping[str, Any]) -> Section | None:
     ]
     if lines:
         blocks += [Pairs(tuple(lines)), Sentences((CAUTION,), quiet=True)]
-    areas = _areas(record)
-    if areas is not None:
-        blocks.append(Part("How well classifiers read findings", (areas,)))
-    shares = _shares(record)
-    if shares is not None:
-        blocks.append(Part("Findings by group", (shares,)))
-    if not blocks:
-        return None
-    return Section("quality", "How far can this be trusted?", tuple(blocks))
+    for title, table in (
+        ("How well classifiers read findings", _areas(record)),
+        ("Findings by group", _shares(record)),
+    ):
+        if table is not None:
+            blocks.append(Part(title, (table,)))
+    return Section("quality", "How far can this be trusted?", tuple(blocks)) if blocks else None
 
 
 def assumptions(record: Mapping[str, Any]) -> Section:

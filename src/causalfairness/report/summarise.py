@@ -85,13 +85,13 @@ def summarise(
 
 
 def _title(result: Decomposition | GroupComparison, first: Decomposition) -> Sentence:
-    names = {"what": first.what, "reference": first.reference}
-    if isinstance(result, GroupComparison):
-        return Sentence.fill(
-            "Why does {what} differ between {reference} and other groups?", **names
-        )
-    names["comparison"] = first.comparison
-    return Sentence.fill("Why does {what} differ between {reference} and {comparison}?", **names)
+    other = "other groups" if isinstance(result, GroupComparison) else "{comparison}"
+    asked = "Why does {what} differ between {reference} and "
+    return Sentence.fill(f"{asked}{other}?", **_names(first))
+
+
+def _names(found: Decomposition) -> dict[str, str]:
+    return {"what": found.what, "reference": found.reference, "comparison": found.comparison}
 
 
 def _headline(
@@ -109,7 +109,7 @@ def _headline(
 
 def _sentences(found: Decomposition, level: float) -> tuple[Sentence, ...]:
     """The sentences of the result itself, with the places of its names."""
-    names = {"what": found.what, "reference": found.reference, "comparison": found.comparison}
+    names = _names(found)
     nameless = replace(found, what="{what}", reference="{reference}", comparison="{comparison}")
     return tuple(Sentence.fill(pattern, **names) for pattern in nameless.sentences(level))
 
@@ -250,7 +250,7 @@ def _assumptions(found: tuple[Decomposition, ...], known: Iterable[str]) -> tupl
 def _known_names(
     found: tuple[Decomposition, ...], model: StandardFairnessModel | None
 ) -> tuple[str, ...]:
-    groups = (name for one in found for name in (one.what, one.reference, one.comparison))
+    groups = (name for one in found for name in _names(one).values())
     columns = () if model is None else model.role_columns
     return tuple(dict.fromkeys((*columns, *groups)))
 

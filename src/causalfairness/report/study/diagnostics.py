@@ -79,14 +79,11 @@ def _lines(answer: Told, reading: Reading) -> Iterator[tuple[Cell, ...]]:
 
 def _found_by(estimator: str) -> str:
     """An estimator in words, with its settings."""
-    name, bracket, choices = estimator.partition("(")
-    said = ESTIMATORS.get(name, name)
+    name, _, choices = estimator.partition("(")
+    if name not in ESTIMATORS:
+        return estimator
     settings = choices.rstrip(")").replace("=", " ").replace("_", " ")
-    return (
-        f"{said} ({settings})"
-        if bracket and name in ESTIMATORS and settings
-        else (said if name in ESTIMATORS else estimator)
-    )
+    return f"{ESTIMATORS[name]} ({settings})" if settings else ESTIMATORS[name]
 
 
 def _overview(lines: Sequence[tuple[Cell, ...]]) -> Table:
