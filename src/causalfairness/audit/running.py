@@ -62,14 +62,7 @@ class _Run:
         """What is the answer? None stands for the tests of what the graph implies."""
         if unit is None:
             return self._once({"title": REGISTER}, lambda: {"tests": independences(self.study)})
-        about = {
-            "title": unit.title,
-            "kind": unit.kind,
-            "detail": unit.detail,
-            "question": unit.question.model_dump(mode="json"),
-            **unit.groups,
-        }
-        return self._once(about, lambda: {"answer": answer_of(self.study, unit)})
+        return self._once(unit.about | unit.groups, lambda: {"answer": answer_of(self.study, unit)})
 
     def _once(self, about: Kept, work: Callable[[], Kept]) -> Kept:
         key = key_of({**identity_of(self.study), "about": about})
@@ -116,10 +109,7 @@ def answer_of(study: Study, unit: Unit) -> Kept:
         found = replace(found, sensitivity=not_about(NO_BOUND[unit.kind]))
     said = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in heard)
     return {
-        "title": unit.title,
-        "kind": unit.kind,
-        "detail": unit.detail,
-        "question": unit.question.model_dump(mode="json"),
+        **unit.about,
         "groups": unit.groups,
         "status": "answered" if refused is None else "not answered",
         "reason": "" if refused is None else str(refused),

@@ -48,6 +48,12 @@ class Unit:
     detail: str = ""
 
     @property
+    def about(self) -> dict[str, Any]:
+        """What is asked, as plain data?"""
+        asked = self.question.model_dump(mode="json")
+        return {"title": self.title, "kind": self.kind, "detail": self.detail, "question": asked}
+
+    @property
     def groups(self) -> dict[str, str]:
         """Who is compared with whom, in words?"""
         return {
