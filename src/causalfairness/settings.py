@@ -34,6 +34,12 @@ TAG = "ask"
 NO_KEY, NO_TAG, WRONG_TAG = "extra_forbidden", "union_tag_not_found", "union_tag_invalid"
 
 
+class Closed(BaseModel):
+    """A table of settings: a key that it does not know is refused."""
+
+    model_config = CLOSED
+
+
 class Contradiction(ValueError):
     """What is said here is wrong in a way that no list of expected values explains."""
 
@@ -123,8 +129,7 @@ def whole(least: int, most: int, about: str = "") -> Any:
 def refusal_of(error: ValidationError, schema: type[BaseModel], opening: str) -> str:
     """What is said about all that is wrong? An opening, and one line each.
 
-    >>> class Choice(BaseModel):
-    ...     model_config = CLOSED
+    >>> class Choice(Closed):
     ...     level: Annotated[Level, said("a number between 0.5 and 1, such as 0.95")]
     >>> try:
     ...     Choice(level=2, sead=1)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Discriminator, Field
+from pydantic import Discriminator, Field
 
 from causalfairness.settings import (
-    CLOSED,
+    Closed,
     Do,
     Margin,
     Number,
@@ -37,10 +37,9 @@ Convention = Literal["sequential", "symmetric"]
 Judge = Annotated[tuple[Part, ...], said("a list of some of total, direct, indirect, spurious")]
 
 
-class _Judged(BaseModel):
+class _Judged(Closed):
     """By which margin is it judged, and whose is that?"""
 
-    model_config = CLOSED
     margin: Annotated[Margin | None, said(MARGIN)] = None
     margin_set_by: Annotated[Text | None, said("text: who set the margin, and why")] = None
 
@@ -73,10 +72,9 @@ class ErrorRates(_Judged):
     judge: Judge = ("direct",)
 
 
-class GroupMetricsQuestion(BaseModel):
+class GroupMetricsQuestion(Closed):
     """Do groups fare differently, by the plain metrics that people expect?"""
 
-    model_config = CLOSED
     ask: Literal["group_metrics"] = "group_metrics"
     bins: Annotated[Whole, whole(1, 1000)] = 10
 
@@ -90,10 +88,9 @@ class PredictiveParityQuestion(_Judged):
     counterfactual: Annotated[Truth, said(TRUTH)] = False
 
 
-class DeclaredNecessity(BaseModel):
+class DeclaredNecessity(Closed):
     """Who declared a path necessary, why, and when?"""
 
-    model_config = CLOSED
     path: Annotated[Path, said("'direct', 'indirect' or 'spurious'")]
     by: Annotated[Text, said("text: who declared it")]
     because: Annotated[Text, said("text: why")]
@@ -127,10 +124,9 @@ class CounterfactualFairnessQuestion(_Judged):
     replicates: Annotated[Whole | None, whole(2, 10_000, ", or left out")] = None
 
 
-class SituationsQuestion(BaseModel):
+class SituationsQuestion(Closed):
     """Are people like each one declined more often than like people of the other group?"""
 
-    model_config = CLOSED
     ask: Literal["situations"] = "situations"
     of: Annotated[Literal["outcome", "prediction"] | None, said(OF)] = None
     features: Annotated[Texts | None, said(FEATURES)] = None
@@ -163,10 +159,9 @@ class InvarianceQuestion(_Judged):
     draws: Annotated[Whole, whole(19, 100_000)] = 999
 
 
-class ScreensQuestion(BaseModel):
+class ScreensQuestion(Closed):
     """Which rates and impact ratios does a published rule ask for?"""
 
-    model_config = CLOSED
     ask: Literal["screens"] = "screens"
     rule: Annotated[Text, said("the name of a bundled rule, or the path of a rule file")]
     columns: Annotated[

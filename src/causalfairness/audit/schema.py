@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ModelWrapValidatorHandler,
     PrivateAttr,
@@ -36,7 +35,7 @@ from causalfairness.audit.sections import (
 )
 from causalfairness.errors import AuditError
 from causalfairness.fairness_model import HIGHER, LOWER, StandardFairnessModel
-from causalfairness.settings import CLOSED, Texts, refusal_of, said
+from causalfairness.settings import Closed, Texts, refusal_of, said
 
 if TYPE_CHECKING:
     from causalfairness.audit.result import AuditResult
@@ -50,7 +49,7 @@ def _named(value: Any) -> Any:
     return {"source": os.fspath(value)} if isinstance(value, str | os.PathLike) else value
 
 
-class Audit(BaseModel):
+class Audit(Closed):
     """What is to be found out about a decision system? A whole study, written down beforehand.
 
     `from_file` reads one from TOML or JSON; keywords make one in Python, with tables as
@@ -68,7 +67,6 @@ class Audit(BaseModel):
     {'disparity of two_year_recid: Female against Male': 'violated'}
     """
 
-    model_config = CLOSED
     title: Annotated[str, said("text", max_length=1000)] = ""
     data: Annotated[DataSource | None, BeforeValidator(_named), said("a table with source")] = None
     roles: Annotated[Roles, said("a table with protected, reference and more")]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, model_validator
+from pydantic import model_validator
 
 from causalfairness.errors import CausalFairnessError, PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.settings import (
-    CLOSED,
+    Closed,
     Columns,
     Contradiction,
     GroupValue,
@@ -36,10 +36,9 @@ LARGEST_SEED = 2**63 - 1
 UNSAID = "?"  # stands in proposed audits where only people can say what is wanted
 
 
-class DataSource(BaseModel):
+class DataSource(Closed):
     """Where is the data, how were its rows drawn, and how are its columns read? As `cf.Table`."""
 
-    model_config = CLOSED
     source: Annotated[
         Text,
         said("a path or pattern of CSV or Parquet files, or dataset:NAME for bundled data"),
@@ -67,10 +66,9 @@ class DataSource(BaseModel):
         return self.model_dump(include={"categorical", "numeric", "accept"})
 
 
-class Roles(BaseModel):
+class Roles(Closed):
     """Who is compared with whom, and what part does every column play?"""
 
-    model_config = CLOSED
     protected: Annotated[Columns, said("a column, or a list of columns")]
     reference: Annotated[GroupValue, said(GROUP)]
     comparison: Annotated[GroupValue | None, said(f"{GROUP}; left out: everyone else")] = None
@@ -108,16 +106,10 @@ class Roles(BaseModel):
 
     def model(self, prediction: Any) -> StandardFairnessModel:
         """Which model do the roles make, with this prediction: a column, a function or None?"""
-        common: dict[str, Any] = {
-            "protected": self.protected if isinstance(self.protected, str) else [*self.protected],
-            "reference": self.reference,
-            "comparison": self.comparison,
-            "outcome": self.outcome,
-            "outcome_value": self.outcome_value,
-            "prediction": prediction,
-            "weights": self.weights,
-            "favorable": self.favorable,
-        }
+        common = self.model_dump(exclude={"confounders", "mediators", "graph"})
+        common["prediction"] = prediction
+        if not isinstance(self.protected, str):
+            common["protected"] = [*self.protected]
         if self.graph is not None:
             return StandardFairnessModel.from_graph(CausalGraph.parse(self.graph), **common)
         return StandardFairnessModel(
@@ -125,30 +117,27 @@ class Roles(BaseModel):
         )
 
 
-class Pair(BaseModel):
+class Pair(Closed):
     """Which two groups are compared as well?"""
 
-    model_config = CLOSED
     reference: Annotated[GroupValue, said(GROUP)]
     comparison: Annotated[GroupValue, said(GROUP)]
 
 
-class Groups(BaseModel):
+class Groups(Closed):
     """Which groups are compared, besides the two that the roles name?"""
 
-    model_config = CLOSED
     pairs: Annotated[tuple[Pair, ...], said("a list of tables with reference and comparison")] = ()
     each: Annotated[Truth, said("true or false")] = False
     intersections: Annotated[Truth, said("true or false")] = False
 
 
-class PredictorChoice(BaseModel):
+class PredictorChoice(Closed):
     """What is audited, if it is not a column: a function, or a saved model? And how does it decide?
 
     Functions and saved models run code, and are loaded only with explicit trust.
     """
 
-    model_config = CLOSED
     function: Annotated[Text | None, said("a function of a frame, as 'module:function'")] = None
     file: Annotated[Text | None, said("the path of a saved scikit-learn model")] = None
     frame: Annotated[Literal["pandas", "pyarrow"], said("'pandas' or 'pyarrow'")] = "pandas"
@@ -179,10 +168,9 @@ class PredictorChoice(BaseModel):
         return self.function is not None or self.file is not None
 
 
-class EstimatorChoice(BaseModel):
+class EstimatorChoice(Closed):
     """Which estimator answers the causal questions?"""
 
-    model_config = CLOSED
     method: Annotated[
         Literal["auto", "strata", "doubly_robust", "regression", "weighting"],
         said("'auto', 'strata', 'doubly_robust', 'regression' or 'weighting'"),
@@ -199,14 +187,13 @@ SHARE = "a share, 0 or more and below 1, such as 0.05"
 Share = Annotated[Number, said(SHARE, ge=0, lt=1)]
 
 
-class SensitivityChoice(BaseModel):
+class SensitivityChoice(Closed):
     """Is it asked how strong a hidden common cause would have to be, and which one is stated?
 
     `outcome_share` and `group_share` are the strength whose band is shown; `benchmarks` leave out
     the confounders one by one, at most so many of them.
     """
 
-    model_config = CLOSED
     ask: Annotated[Truth, said("true or false")] = True
     outcome_share: Share = 0.05
     group_share: Share = 0.05
@@ -214,10 +201,9 @@ class SensitivityChoice(BaseModel):
     most: Annotated[Whole, whole(0, 1000, ": how many confounders are left out in turn")] = 5
 
 
-class Settings(BaseModel):
+class Settings(Closed):
     """At which level, from which seed, and how small a group is listed?"""
 
-    model_config = CLOSED
     level: Annotated[Level, said("a number between 0.5 and 1, such as 0.95")] = 0.95
     seed: Annotated[Whole, said("a whole number of 0 or more", ge=0, le=LARGEST_SEED)] = 0
     smallest: Annotated[Whole, whole(0, 1_000_000, ": people of smaller groups are unlisted")] = 10
