@@ -26,6 +26,7 @@ from causalfairness.tables.groups import shown
 SCHEMA = "causalfairness.audit/1"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "duckdb", "numba")
 PARTS = {"data": dict, "settings": dict, "versions": dict, "answers": list, "assumptions": list}
+AS_IS = ("confounders", "mediators", "outcome", "outcome_value", "weights", "left_out")
 VERDICTS = ("violated", "undecided", "satisfied")
 
 
@@ -199,15 +200,10 @@ def _roles(study: Study) -> dict[str, Any]:
             "protected": model.protected_columns,
             "reference": model.reference_label,
             "comparison": model.comparison_label,
-            "confounders": model.confounders,
-            "mediators": model.mediators,
-            "outcome": model.outcome,
-            "outcome_value": model.outcome_value,
+            **{name: getattr(model, name) for name in AS_IS},
             "prediction": model.prediction_column
             or (None if study.predictor is None else study.predictor.name),
             "decision": study.decision,
-            "weights": model.weights,
-            "left_out": model.left_out,
             "words": model.describe(),
         }
     )

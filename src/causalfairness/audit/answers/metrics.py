@@ -79,12 +79,9 @@ def _screened(study: Study, question: ScreensQuestion, wanted: Any, data: Any) -
     return screens.screen(
         data,
         rule_of(study, question),
-        columns=question.columns,
-        selected=question.selected,
         favorable=wanted,
-        score=question.score,
         unknown=list(question.unknown),
-        exclude_small=question.exclude_small,
+        **question.model_dump(include={"columns", "selected", "score", "exclude_small"}),
         justification=question.justification or "",
         level=study.audit.settings.level,
         missing=study.missing,

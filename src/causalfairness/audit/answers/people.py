@@ -100,13 +100,9 @@ def situations(study: Study, question: SituationsQuestion, model: StandardFairne
         "decision": decision,
         "favorable": favorable,
         "k": list(question.k),
-        "tau": question.tau,
         "level": settings.level,
-        "sided": question.sided,
-        "interval": question.interval,
-        "within": question.within,
-        "ids": question.ids,
         "workers": study.workers,
+        **question.model_dump(include={"tau", "sided", "interval", "within", "ids"}),
     }
     people = replace(study.reading(data), missing=study.missing, weights=model.weights)
     if not question.counterfactual:
@@ -241,13 +237,9 @@ def _allowed(
 ) -> tuple[list[dict[str, Any]], int, list[str]]:
     """Who may be listed, the largest differences first, and how many not, for being so few?"""
     table = found.table().to_records()
-    known = [each["delta"] if each["delta"] is not None else -2.0 for each in table]
     few = len(found.situations.complainants) < smallest
-    shown = [
-        table[at]
-        for at in sorted(range(len(table)), key=lambda at: (-known[at], at))
-        if not few and min(table[at]["control_size"], table[at]["test_size"]) >= smallest
-    ]
+    large = [row for row in table if min(row["control_size"], row["test_size"]) >= smallest]
+    shown = [] if few else sorted(large, key=_shift, reverse=True)
     suppressed, said = len(table) - len(shown), []
     if suppressed:
         said.append(
@@ -259,6 +251,10 @@ def _allowed(
     elif 0 < question.listed < len(shown):
         said.append(f"the {question.listed:,} largest of {len(shown):,} differences are listed")
     return shown, suppressed, said
+
+
+def _shift(row: dict[str, Any]) -> float:
+    return -2.0 if row["delta"] is None else float(row["delta"])
 
 
 def _dossier(found: Dossier) -> dict[str, Any]:
