@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
+from causalfairness.audit.questions import Question
 from causalfairness.audit.record import check_record
 from causalfairness.errors import RecordError
 from causalfairness.report.study.names import Names
@@ -14,19 +15,8 @@ from causalfairness.report.study.told import Told
 from causalfairness.report.study.words import ended, full_stop
 
 ABOUT_PEOPLE = ("counterfactual_fairness", "situations")
-KINDS = (
-    "attributes",
-    "counterfactual_fairness",
-    "disparity",
-    "error_rates",
-    "group_metrics",
-    "groups",
-    "invariance",
-    "necessity",
-    "predictive_parity",
-    "screens",
-    "situations",
-)
+QUESTIONS = get_args(get_args(Question)[0])
+KINDS = ("attributes", "groups", *(each.model_fields["ask"].default for each in QUESTIONS))
 
 
 @dataclass(frozen=True, eq=False)
