@@ -15,7 +15,7 @@ from causalfairness.report.study.reading import Reading, is_answered
 from causalfairness.report.study.rows import intervals, row_of
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.verdicts import question_by_question
-from causalfairness.report.study.words import full_stop, remarks
+from causalfairness.report.study.words import full_stop, table_of
 from causalfairness.report.summary import Row
 
 ASKED = ("groups", "attributes", "group_metrics", "screens")
@@ -52,13 +52,10 @@ def _title(answer: Told, reading: Reading) -> str:
 
 
 def _sizes(reading: Reading) -> Table:
-    sizes = reading.told["data"]["groups"]
-    lines = tuple((each["group"].text, each["people"].cell) for each in sizes)
-    columns = (
-        Column("group", f"group, by {reading.roles['protected'].shown}"),
-        Column("people", "people", "number"),
-    )
-    return Table("How many people are in each group", columns, lines, sortable=True)
+    by = Column("group", f"group, by {reading.roles['protected'].shown}")
+    people = Column("people", "people", "number")
+    title = "How many people are in each group"
+    return table_of(title, reading.told["data"]["groups"], by, people, sortable=True)
 
 
 def _each_group(answer: Told, level: float) -> list[Block]:
@@ -73,23 +70,23 @@ def _each_group(answer: Told, level: float) -> list[Block]:
     blocks += _refused(refused)
     drawn = waterfalls([*details["groups"]], level)
     blocks += [Folded("Group by group, drawn", tuple(drawn))] if drawn else []
-    return [*blocks, *remarks(answer)]
+    return blocks
 
 
 def _attributes(answer: Told, level: float) -> list[Block]:
     details = answer["details"]
     rows = _named(answer, details["attributes"].keys)
-    lines = tuple((each["group"].text, each["people"].cell) for each in details["people"])
     columns = (Column("group", "intersection"), Column("people", "people", "number"))
+    people = table_of("", details["people"], *columns)
     blocks: list[Block] = [
         Sentences(answer["sentences"].texts, listed=True),
         *intervals("Each attribute alone, and all together", rows, level=level),
-        Folded("How many people are in each intersection", (Table("", columns, lines),)),
+        Folded("How many people are in each intersection", (people,)),
         *_refused([(name, reason.text) for name, reason in details["refused"].items()]),
     ]
     drawn = waterfalls([each for _, each in details["attributes"].items()], level)
     blocks += [Folded("Attribute by attribute, drawn", tuple(drawn))] if drawn else []
-    return [*blocks, *remarks(answer)]
+    return blocks
 
 
 def _named(answer: Told, groups: Sequence[str]) -> list[Row]:

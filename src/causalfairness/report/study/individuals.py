@@ -26,15 +26,7 @@ from causalfairness.report.study.rows import intervals, rows_of
 from causalfairness.report.study.situations import situations
 from causalfairness.report.study.told import Told
 from causalfairness.report.study.verdicts import margin_of, question_by_question
-from causalfairness.report.study.words import (
-    bounds,
-    counted,
-    full_stop,
-    listed,
-    remarks,
-    said_of,
-    table_of,
-)
+from causalfairness.report.study.words import bounds, counted, full_stop, listed, said_of, table_of
 
 FEW = (
     "People in groups of fewer than {smallest} are not listed or drawn: so little would say too "
@@ -82,7 +74,7 @@ def _shifts(answer: Told, reading: Reading) -> list[Block]:
         if group["group"].value in moved:
             blocks += _spread(group, answer, reading.smallest)
     blocks.append(Folded("Group by group", (_by_group([*rows.values()], reading.level),)))
-    return [*blocks, *remarks(answer)]
+    return blocks
 
 
 def _spread(group: Told, answer: Told, smallest: int) -> Iterator[Block]:

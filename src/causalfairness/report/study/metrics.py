@@ -16,9 +16,8 @@ from causalfairness.report.page.blocks import (
     Table,
 )
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import bounds, opening, remarks, table_of
+from causalfairness.report.study.words import bounds, opening, table_of
 
-RATES = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 FIRST = ("selection_rate", "base_rate", "accuracy", "tpr", "fpr", "ppv", "mean_outcome")
 SHOWN = 20  # rows of long tables before a reader asks for more
 CHANCE = Column(
@@ -27,7 +26,7 @@ CHANCE = Column(
     "share",
     "how often chance alone would put this group below, were all rates equal",
 )
-ABOUT = {
+ABOUT = {  # all of them are shares
     "selection_rate": "how many get the favorable decision",
     "base_rate": "how many have the outcome named here",
     "accuracy": "how many decisions agree with the outcome",
@@ -66,7 +65,7 @@ def metrics(answer: Told, level: float, smallest: int) -> list[Block]:
         blocks.append(
             Folded("How often what was predicted came true", (_calibration(details, smallest),))
         )
-    return [*blocks, *remarks(answer)]
+    return blocks
 
 
 def screen(answer: Told, level: float) -> list[Block]:
@@ -82,9 +81,8 @@ def screen(answer: Told, level: float) -> list[Block]:
     facts += [("what it says", note.text) for note in rule.get("notes", [])]
     blocks: list[Block] = [Sentences(answer["sentences"].texts[-1:])]
     blocks += [_division(part, level) for part in details["divisions"]]
-    blocks.append(Pairs(tuple(facts)))
-    blocks.append(Folded("In words", (Sentences(answer["sentences"].texts, listed=True),)))
-    return [*blocks, *remarks(answer)]
+    in_words = Folded("In words", (Sentences(answer["sentences"].texts, listed=True),))
+    return [*blocks, Pairs(tuple(facts)), in_words]
 
 
 def _by_group(rows: list[Told], metrics: list[str], about: Told) -> Table:
@@ -195,4 +193,4 @@ def _meant(metric: str, about: Told) -> str:
 
 
 def _kind(metric: str) -> Kind:
-    return "share" if metric in RATES else "number"
+    return "share" if metric in ABOUT else "number"

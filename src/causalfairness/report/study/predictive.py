@@ -22,7 +22,6 @@ from causalfairness.report.study.words import (
     listed,
     opening,
     part_called,
-    remarks,
     said_of,
     table_of,
 )
@@ -69,7 +68,7 @@ def _parity(answer: Told, reading: Reading) -> list[Block]:
     effects = [each for each in answer["effects"] if not each["name"].exact.startswith("absolute_")]
     named = [row_of(each, name=opening(part_called(each["name"].text))) for each in effects]
     rows = [row for row in named if row is not None]
-    blocks: list[Block] = [
+    return [
         Sentences((PARITY,), quiet=True),
         said_of(answer),
         *_drawn(answer, smallest),
@@ -77,7 +76,6 @@ def _parity(answer: Told, reading: Reading) -> list[Block]:
         *unknown(effects),
         Folded("Score by score", (_bins(answer, level, smallest),)),
     ]
-    return [*blocks, *remarks(answer)]
 
 
 def _drawn(answer: Told, smallest: int) -> list[Block]:
@@ -131,13 +129,12 @@ def _tells_on_few(row: Told, key: str, smallest: int) -> bool:
 
 def _necessity(answer: Told, reading: Reading) -> list[Block]:
     details, level = answer["details"], reading.level
-    blocks: list[Block] = [
+    return [
         Sentences((NECESSITY,), quiet=True),
         _paths(answer, level),
         _ledger(details),
         Folded("In words", (Sentences(answer["sentences"].texts, listed=True),)),
     ]
-    return [*blocks, *remarks(answer)]
 
 
 def _paths(answer: Told, level: float) -> Table:
@@ -176,7 +173,7 @@ def _ledger(details: Told) -> Block:
 def _dependence(answer: Told, _: Reading) -> list[Block]:
     said = MEANT.format(features=listed(answer["details"]["features"].texts))
     test = Folded("The test", (_test(answer),))
-    return [Sentences((said,), quiet=True), said_of(answer), test, *remarks(answer)]
+    return [Sentences((said,), quiet=True), said_of(answer), test]
 
 
 def _test(answer: Told) -> Table:

@@ -23,7 +23,7 @@ from causalfairness.report.page.blocks import (
 )
 from causalfairness.report.study.reading import ABOUT_PEOPLE, Reading
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import bounds, counted, opening, remarks, said_of, table_of
+from causalfairness.report.study.words import bounds, counted, opening, said_of, table_of
 
 SHOWN = 15  # people before a reader asks for more
 HOW = (
@@ -58,7 +58,7 @@ def situations(answer: Told, reading: Reading) -> list[Block]:
     if cases:
         blocks.append(Dossiers(tuple(_dossier(case, keys[_who(case)], details) for case in cases)))
     blocks.append(Folded("In words", (said_of(answer),)))
-    return [*blocks, *remarks(answer)]
+    return blocks
 
 
 def _is_shown(row: Told, smallest: int) -> bool:

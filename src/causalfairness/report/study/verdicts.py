@@ -15,7 +15,7 @@ from causalfairness.report.page.blocks import Block, Judgment, Judgments, Part, 
 from causalfairness.report.study.reading import Reading, is_answered
 from causalfairness.report.study.rows import between, row_of
 from causalfairness.report.study.told import Told
-from causalfairness.report.study.words import opening, part_called
+from causalfairness.report.study.words import opening, part_called, remarks
 
 FOUND: dict[Tone, str] = {
     "violated": "shown to lie beyond the margin of {margin}",
@@ -31,11 +31,11 @@ def question_by_question(
     about: Callable[[Told, Reading], Iterable[Block]],
     titled: Callable[[Told], str] | None = None,
 ) -> tuple[Block, ...]:
-    """What is said of each question? Its verdict, then what there is `about` an answered one."""
+    """What is said of each question? Its verdict, what there is `about` an answer, and remarks."""
     parts = []
     for answer in asked:
         title = reading.called(answer["title"]) if titled is None else titled(answer)
-        said = about(answer, reading) if is_answered(answer) else ()
+        said = [*about(answer, reading), *remarks(answer)] if is_answered(answer) else []
         parts.append(Part(opening(title), (*judgments_of(answer), *said)))
     return tuple(parts)
 
