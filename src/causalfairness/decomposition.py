@@ -147,14 +147,7 @@ class CausalFairnessDecomposition:
 
         Of the prediction where there is one, else of the outcome.
         """
-        return decompose_disparity(
-            self.data,
-            self.model,
-            of=self._asked(of),
-            estimator=self._estimator(self._asked(of)),
-            convention=convention,
-            **self._usual,
-        )
+        return decompose_disparity(self.data, self.model, **self._about_means(of, convention))
 
     def analyse_equalized_odds(
         self,
@@ -188,14 +181,7 @@ class CausalFairnessDecomposition:
         self, *, of: Of | None = None, convention: Convention = "sequential"
     ) -> AttributeComparison:
         """What does the intersection show that single attributes hide?"""
-        return compare_attributes(
-            self.data,
-            self.model,
-            of=self._asked(of),
-            estimator=self._estimator(self._asked(of)),
-            convention=convention,
-            **self._usual,
-        )
+        return compare_attributes(self.data, self.model, **self._about_means(of, convention))
 
     def analyse_counterfactual_fairness(
         self,
@@ -269,13 +255,12 @@ class CausalFairnessDecomposition:
 
     def _other_group(self, data: Any) -> dict[str, list[Any]]:
         """Each protected column with the two groups exchanged; other people stay as they are."""
-        model = self.model
-        if model.reference is None or model.comparison is None:
+        if self.model.reference is None or self.model.comparison is None:
             raise RoleError(
                 "the other group must be a single one; name both reference and comparison, or "
                 "say what is set for everyone with do=..."
             )
-        return exchange(data, model)
+        return exchange(data, self.model)
 
     @cached_property
     def _gap(self) -> Decomposition:
@@ -298,14 +283,13 @@ class CausalFairnessDecomposition:
         summaries = {rate: found.summary() for rate, found in odds.items()}
         gaps = [found.sentences()[0] for found in odds.values()]
         usual = self._gap.diagnostics.assumptions
-        more = dict.fromkeys(
-            line for found in odds.values() for line in found.diagnostics.assumptions
+        assumed = dict.fromkeys(
+            f"Assumes also that {line}."
+            for found in odds.values()
+            for line in found.diagnostics.assumptions
+            if line not in usual
         )
-        return [
-            in_columns(summaries),
-            *gaps,
-            *(f"Assumes also that {line}." for line in more if line not in usual),
-        ]
+        return [in_columns(summaries), *gaps, *assumed]
 
     def _said_of_individuals(self) -> list[str]:
         found = self.analyse_counterfactual_fairness()
@@ -377,15 +361,14 @@ class CausalFairnessDecomposition:
         """What is the same for every question."""
         return {"missing": self.missing, "workers": self.workers, "seed": self.seed}
 
-    def _asked(self, of: Of | None) -> Of:
-        if of is not None:
-            return of
-        return "outcome" if self.model.prediction is None else "prediction"
-
-    def _estimator(self, of: Of) -> Estimator | None:
-        if self.estimator is None and of == "prediction" and self._predict is not None:
-            return KnownModel(self._predict)
-        return self.estimator
+    def _about_means(self, of: Of | None, convention: Convention) -> dict[str, Any]:
+        """What is asked, and by which estimator: the model itself, where it is at hand."""
+        if of is None:
+            of = "outcome" if self.model.prediction is None else "prediction"
+        estimator = self.estimator
+        if estimator is None and of == "prediction" and self._predict is not None:
+            estimator = KnownModel(self._predict)
+        return {"of": of, "estimator": estimator, "convention": convention, **self._usual}
 
     def _check_named_in(self, graph: CausalGraph, outcome: str | None) -> None:
         if outcome is not None and outcome not in graph.nodes:
