@@ -29,7 +29,7 @@ def print_summary(summary: Summary, page: Console) -> None:
     True
     """
     width = width_of(page)
-    several = summary.kind == "group comparison"
+    several = summary.compares_groups
     page.print(Text(_plain(summary.title), style="bold"), "", sep="\n", width=width)
     page.print(Padding(_parts(summary, several=several), (0, 0, 1, 0)), width=width)
     page.print(

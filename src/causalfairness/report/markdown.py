@@ -53,7 +53,7 @@ def said(sentence: Sentence) -> str:
 
 def _numbers(summary: Summary) -> Iterable[str]:
     rows = summary.table
-    several = summary.kind == "group comparison"
+    several = summary.compares_groups
     p_name = "p, adjusted" if several else "p"
     head = ["part", "value", f"{percent(summary.level)} interval", "std. error", p_name]
     places = decimals_for(rows)

@@ -217,6 +217,11 @@ class Summary:
     assumptions: tuple[Sentence, ...]
     provenance: Provenance
 
+    @property
+    def compares_groups(self) -> bool:
+        """Whether p-values of the table allow for several groups, each a question of its own."""
+        return any(row.p_adjusted is not None for row in self.table)
+
 
 def to_json(summary: Summary) -> str:
     """What does a machine read? One JSON object; numbers that are not finite become null.

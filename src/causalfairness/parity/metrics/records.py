@@ -89,7 +89,8 @@ def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Reco
         low, high = measure.over(measure.at([top]), level)
         for at, name in enumerate(part.names):
             itself = at == top and highest > 0  # no comparison of two groups, and no interval
-            remark = remark_of(measure.total[at], measure.total[top], smallest=smallest)
+            sizes = measure.total[at], measure.total[top]
+            remark = remark_of(*sizes, smallest=smallest)
             yield {
                 "by": part.attribute,
                 "group": name,
@@ -98,7 +99,7 @@ def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Reco
                 "value": number(measure.value[at] / highest) if highest > 0 else None,
                 "low": 1.0 if itself else number(low[at]),
                 "high": 1.0 if itself else number(high[at]),
-                "remark": remark if highest > 0 or remark == NOBODY else NONE_SELECTED,
+                "remark": remark if highest > 0 or not min(sizes) > 0 else NONE_SELECTED,
             }
 
 
