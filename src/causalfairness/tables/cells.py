@@ -60,15 +60,8 @@ class CellSums(NamedTuple):
 
     def take(self, positions: Positions) -> CellSums:
         """What are the sums of these cells?"""
-        return CellSums(
-            rows=self.rows[positions],
-            w=self.w[positions],
-            w2=self.w2[positions],
-            wy=self.wy[positions],
-            w2y=self.w2y[positions],
-            w2y2=self.w2y2[positions],
-            exact=tuple(part[positions] for part in self.exact),
-        )
+        exact = tuple(part[positions] for part in self.exact)
+        return CellSums._make((*(part[positions] for part in self[:-1]), exact))
 
 
 class Beside(NamedTuple):

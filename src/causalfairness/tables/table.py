@@ -231,20 +231,15 @@ class Table:
     def _holding(self, frame: Frame) -> Table:
         """What is said here, of a frame made from this one: text is numbers in it already."""
         there = {*frame.collect_schema().names()}
-        said = self.declared._asdict()
         kept: dict[str, Any] = {
-            key: tuple(name for name in said[key] if name in there) for key in said
+            setting: tuple(name for name in names if name in there)
+            for setting, names in self.declared._asdict().items()
         }
         return replace(self, data=frame, **kept)
 
     def groups(self, model: StandardFairnessModel) -> tuple[GroupLabel, ...]:
         """Which groups do the protected columns make?"""
-        names = model.protected_columns
-        with reading():
-            check_columns(self.frame, names)
-            lazy = isinstance(self.frame, nw.LazyFrame)
-            frame = collect(select(self.frame, names).unique()) if lazy else collect(self.frame)
-        return label_groups([column_of(frame[name]) for name in names])[0]
+        return tuple(self.people(model))
 
     def people(self, model: StandardFairnessModel) -> dict[GroupLabel, int]:
         """How many rows does each group have, whatever is asked about it?
