@@ -46,15 +46,13 @@ class Target(NamedTuple):
         """What is each row's number? Missing values come as NaN."""
         if self.value is None or self.role == "prediction":
             column.check_amounts()
-        if (column.is_number or column.exact) and self._is_counted(column):
-            return np.where(column.is_missing, np.nan, column.is_value(canonical(self.value)))
-        if column.values is not None:
-            if len(known := column.values[~column.is_missing]):
-                self.check_range(float(known.min()), float(known.max()))
-            return column.values
-        if self.value is None or canonical(self.value) not in column.labels:
-            raise OutcomeError(self._cannot_read(column))
+            if column.values is not None:
+                if len(known := column.values[~column.is_missing]):
+                    self.check_range(float(known.min()), float(known.max()))
+                return column.values
         hit = column.is_value(canonical(self.value))
+        if self.value is None or not hit.any():
+            raise OutcomeError(self._cannot_read(column))
         return np.where(column.is_missing, np.nan, hit)
 
     def expression(self, frame: nw.LazyFrame[Any]) -> nw.Expr:
@@ -103,14 +101,6 @@ class Target(NamedTuple):
 
     def _compares(self, kind: Any) -> bool:
         return self.value is not None and (self.role == "outcome" or not kind.is_numeric())
-
-    def _is_counted(self, column: Column) -> bool:
-        """An outcome is compared with its value; a numeric prediction is a score already."""
-        if self.value is None or self.role == "prediction":
-            return False
-        if not column.is_value(canonical(self.value)).any():
-            raise OutcomeError(self._cannot_read(column))
-        return True
 
     def _distinct(self, frame: nw.LazyFrame[Any]) -> Column:
         return column_of(collect(select(frame, [self.column]).unique())[self.column])
