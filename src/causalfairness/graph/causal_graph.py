@@ -7,6 +7,7 @@ never include the columns asked about.
 
 from __future__ import annotations
 
+import graphlib
 import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -324,35 +325,25 @@ class CausalGraph:
 
     @cached_property
     def _causal_order(self) -> tuple[str, ...]:
-        missing = {node: len(causes) for node, causes in self.parent_map.items()}
-        ready = [self._place[node] for node, count in missing.items() if count == 0]
-        order = []
-        while ready:
-            node = self.nodes[heapq.heappop(ready)]
-            order.append(node)
-            for effect in self.child_map[node]:
-                missing[effect] -= 1
-                if missing[effect] == 0:
-                    heapq.heappush(ready, self._place[effect])
-        if len(order) < len(self.nodes):
-            cycle = " -> ".join(map(notation.quote, self._cycle(frozenset(order))))
+        sorter = graphlib.TopologicalSorter(self.parent_map)
+        try:
+            sorter.prepare()
+        except graphlib.CycleError as found:
+            cycle = found.args[1][1:]  # its first node is its last one again
+            first = cycle.index(min(cycle, key=self._place.__getitem__))
+            told = " -> ".join(map(notation.quote, (*cycle[first:], *cycle[: first + 1])))
             raise CycleError(
-                f"the arrows form a cycle: {cycle}; nothing causes itself: remove or turn one of "
+                f"the arrows form a cycle: {told}; nothing causes itself: remove or turn one of "
                 "these arrows, or give each point in time a column of its own"
-            )
+            ) from None
+        ready: list[int] = []
+        order = []
+        while sorter.is_active():
+            for node in sorter.get_ready():
+                heapq.heappush(ready, self._place[node])
+            order.append(self.nodes[heapq.heappop(ready)])
+            sorter.done(order[-1])
         return tuple(order)
-
-    def _cycle(self, in_order: frozenset[str]) -> list[str]:
-        """Walk from effect to cause among the nodes that have no place in the order."""
-        node = next(node for node in self.nodes if node not in in_order)
-        walk: dict[str, None] = {}
-        while node not in walk:
-            walk[node] = None
-            node = next(cause for cause in self.parent_map[node] if cause not in in_order)
-        steps = list(walk)
-        cycle = steps[steps.index(node) :][::-1]
-        first = cycle.index(min(cycle, key=self._place.__getitem__))
-        return [*cycle[first:], *cycle[: first + 1]]
 
     def _places(self, pair: Pair) -> tuple[int, int]:
         return self._place[pair[0]], self._place[pair[1]]
