@@ -10,7 +10,8 @@ What remains among columns with a role tells whether a graph breaks the standard
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from causalfairness.errors import NotIdentifiedError
@@ -88,34 +89,30 @@ def directed_route(graph: CausalGraph, start: str, goal: str) -> tuple[str, ...]
     >>> directed_route(CausalGraph.parse("a -> b -> c -> d; b -> d"), "a", "d")
     ('a', 'b', 'd')
     """
-    came_from: dict[str, str] = {}
-    waiting = deque([start])
-    while waiting:
-        node = waiting.popleft()
-        for effect in graph.child_map[node]:
-            if effect not in came_from:
-                came_from[effect] = node
-                waiting.append(effect)
-    if goal not in came_from:
-        return ()
-    route = [goal]
-    while route[-1] != start:
-        route.append(came_from[route[-1]])
-    return tuple(reversed(route))
+    return _routes(start, graph.child_map.__getitem__).get(goal, ())
 
 
 def _unseen_sources(
     graph: CausalGraph, node: str, through: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Each node that leads to `node` unseen (and itself), with the arrows on the way."""
-    routes: dict[str, tuple[str, ...]] = {node: ()}
-    waiting = deque([node])
+    routes = _routes(node, lambda effect: [c for c in graph.parent_map[effect] if c in through])
+    return {
+        source: tuple(f"{quote(cause)} -> {quote(effect)}" for cause, effect in pairwise(way[::-1]))
+        for source, way in routes.items()
+    }
+
+
+def _routes(start: str, step: Callable[[str], Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """Each node that steps from `start` lead to (and itself), by the nodes of the shortest way."""
+    routes: dict[str, tuple[str, ...]] = {start: (start,)}
+    waiting = deque([start])
     while waiting:
-        effect = waiting.popleft()
-        for cause in graph.parent_map[effect]:
-            if cause in through and cause not in routes:
-                routes[cause] = (f"{quote(cause)} -> {quote(effect)}", *routes[effect])
-                waiting.append(cause)
+        node = waiting.popleft()
+        for following in step(node):
+            if following not in routes:
+                routes[following] = (*routes[node], following)
+                waiting.append(following)
     return routes
 
 
@@ -135,7 +132,7 @@ def check_roles(graph: CausalGraph, roles: Mapping[str, str]) -> None:
     projected = graph.latent_projection(role_of)
     unseen = frozenset(graph.nodes).difference(role_of)
     problems = [
-        f"{_path(graph, cause, effect)}: {why}"
+        f"{' -> '.join(map(quote, directed_route(graph, cause, effect)))}: {why}"
         for cause, effect in projected.arrows
         if (why := _why_backward(role_of[cause], role_of[effect]))
     ]
@@ -195,10 +192,6 @@ def _why_confounded(one: str, other: str) -> str | None:
         f"a hidden cause of {_ONE[first]} and {_ONE[second]}; what it does to both "
         "cannot be separated from what the first does to the second"
     )
-
-
-def _path(graph: CausalGraph, cause: str, effect: str) -> str:
-    return " -> ".join(map(quote, directed_route(graph, cause, effect)))
 
 
 def _edges(graph: CausalGraph, one: str, other: str, unseen: frozenset[str]) -> str:
