@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from operator import call
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,14 +62,6 @@ class Mechanism:
         return ranks
 
 
-class _Task(NamedTuple):
-    learner: QuantileLearner
-    causes: Array
-    values: Array
-    edges: Array
-    seed: int
-
-
 def fit_mechanisms(
     blanks: Sequence[Mechanism],
     learners: Sequence[QuantileLearner],
@@ -88,23 +81,20 @@ def fit_mechanisms(
     tasks, counts = [], []
     for at, (blank, learner) in enumerate(zip(blanks, learners, strict=True)):
         groups = range(int(group.max()) + 1) if blank.move.by_group else (None,)
+        edges = blank.steps.edges
         luck = np.random.default_rng([seed, FITTING, at]).random(len(group))
         for code in groups:
             rows = np.arange(len(group)) if code is None else np.flatnonzero(group == code)
             spread = blank.steps.spread(values[blank.move.column][rows], luck[rows])
             own = np.random.SeedSequence([seed, FITTING, at, code or 0]).generate_state(1)[0]
             design = blank.design(values, rows)
-            tasks.append(_Task(learner, design, spread, blank.steps.edges, int(own)))
+            tasks.append(partial(learner.fit, design, spread, edges=edges, seed=int(own)))
         counts.append(len(groups))
-    fitted = iter(run_all(_fit, tasks, workers=workers, what="learning how columns follow"))
+    fitted = iter(run_all(call, tasks, workers=workers, what="learning how columns follow"))
     return tuple(
         Mechanism(blank.move, blank.causes, blank.steps, tuple(next(fitted) for _ in range(count)))
         for blank, count in zip(blanks, counts, strict=True)
     )
-
-
-def _fit(task: _Task) -> ConditionalDistribution:
-    return task.learner.fit(task.causes, task.values, edges=task.edges, seed=task.seed)
 
 
 def arranged(mechanisms: Sequence[Mechanism], values: Values, group: Codes) -> Arrangement:
@@ -127,8 +117,7 @@ def adapt(
         column = mechanism.move.column
         if column not in values:
             continue
-        luck = np.random.default_rng([seed, MOVING, at]).random(len(group))
-        luck = luck[places]
+        luck = np.random.default_rng([seed, MOVING, at]).random(len(group))[places]
         moving = rows if mechanism.move.by_group else _changed(mechanism, values, adapted, rows)
         if not len(moving):
             continue

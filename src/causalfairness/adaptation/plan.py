@@ -85,9 +85,8 @@ def plan_of(
     """
     caused = graph.descendants(protected)
     kept = _checked(graph, protected, caused, resolving)
-    confounders = _confounders(graph, protected, caused)
     order = graph.topological_order()
-    moves = _transports(confounders, order) if transport else []
+    moves = _transports(graph, protected, caused) if transport else []
     changed = {*protected, *(move.column for move in moves)}
     too = []
     for column in order:
@@ -132,16 +131,12 @@ def _checked(
     return tuple(node for node in graph.nodes if node in wanted)
 
 
-def _confounders(
+def _transports(
     graph: CausalGraph, protected: tuple[str, ...], caused: tuple[str, ...]
-) -> frozenset[str]:
-    """What leads to a descendant of the protected attribute without being one."""
-    causes = graph.ancestors(caused, avoiding=protected)
-    return frozenset(causes).difference(caused)
-
-
-def _transports(confounders: frozenset[str], order: tuple[str, ...]) -> list[Move]:
-    placed = [column for column in order if column in confounders]
+) -> list[Move]:
+    """What leads to a descendant of the protected attribute without being one, in causal order."""
+    confounders = {*graph.ancestors(caused, avoiding=protected)}.difference(caused)
+    placed = [column for column in graph.topological_order() if column in confounders]
     return [Move(each, tuple(placed[:at]), True, True) for at, each in enumerate(placed)]
 
 
