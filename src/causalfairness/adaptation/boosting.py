@@ -12,6 +12,7 @@ import numpy as np
 
 from causalfairness.adaptation.grid import GridDistribution
 from causalfairness.adaptation.learner import Array
+from causalfairness.adaptation.linear import Planes
 
 LEVELS = np.concatenate([[0.01], np.arange(1, 20) / 20, [0.99]])
 
@@ -34,7 +35,9 @@ class BoostedQuantiles:
     def fit(self, causes: Array, values: Array, *, edges: Array, seed: int) -> GridDistribution:
         """How are these values distributed given these causes?"""
         if not causes.shape[1]:
-            return GridDistribution(LEVELS, Flat(np.quantile(values, LEVELS)))
+            nothing = np.empty(0)
+            flat = Planes(nothing, nothing, np.quantile(values, LEVELS)[None])
+            return GridDistribution(LEVELS, flat)
         models = tuple(self._model(level, seed).fit(causes, values) for level in LEVELS)
         return GridDistribution(LEVELS, Boosted(models))
 
@@ -61,14 +64,3 @@ class Boosted:
     def __call__(self, causes: Array) -> Array:
         """Which quantiles do these rows have?"""
         return np.column_stack([model.predict(causes) for model in self.models])
-
-
-@dataclass(frozen=True, eq=False)
-class Flat:
-    """Which quantiles do rows have, if nothing causes the column?"""
-
-    quantiles: Array
-
-    def __call__(self, causes: Array) -> Array:
-        """Which quantiles do these rows have?"""
-        return np.tile(self.quantiles, (len(causes), 1))

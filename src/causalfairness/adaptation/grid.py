@@ -14,7 +14,7 @@ to the true ones (Chernozhukov, Fernandez-Val and Galichon 2010).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,14 +63,8 @@ class GridDistribution:
         return np.sort(self.quantiles(causes), axis=1)
 
 
-class _Tails(NamedTuple):
-    """At which pace do values thin out beyond the outermost quantiles?"""
-
-    low: Array
-    high: Array
-
-
-def _tails(q: Array, levels: Array) -> _Tails:
+def _tails(q: Array, levels: Array) -> tuple[Array, Array]:
+    """At which pace values thin out below the lowest quantile, and above the highest."""
     middle = len(levels) // 2
     low_end = min(max(int(np.searchsorted(levels, WIDER * levels[0])), 1), middle)
     above = 1 - levels[::-1]
@@ -78,7 +72,7 @@ def _tails(q: Array, levels: Array) -> _Tails:
     low = (q[:, low_end] - q[:, 0]) / np.log(levels[low_end] / levels[0])
     high = (q[:, -1] - q[:, -1 - high_end]) / np.log(above[high_end] / above[0])
     least = np.finfo(float).tiny
-    return _Tails(np.maximum(low, least), np.maximum(high, least))
+    return np.maximum(low, least), np.maximum(high, least)
 
 
 def _rank(q: Array, values: Array, levels: Array) -> Array:
@@ -87,11 +81,11 @@ def _rank(q: Array, values: Array, levels: Array) -> Array:
     width = np.maximum(high - low, np.finfo(float).tiny)
     inside = np.clip((values - low) / width, 0, 1)
     rank = levels[at] + inside * (levels[at + 1] - levels[at])
-    tails = _tails(q, levels)
+    pace_below, pace_above = _tails(q, levels)
     under, over = q[:, 0] - values, values - q[:, -1]
     with np.errstate(over="ignore"):
-        rank = np.where(under > 0, levels[0] * np.exp(-np.maximum(under, 0) / tails.low), rank)
-        above = 1 - (1 - levels[-1]) * np.exp(-np.maximum(over, 0) / tails.high)
+        rank = np.where(under > 0, levels[0] * np.exp(-np.maximum(under, 0) / pace_below), rank)
+        above = 1 - (1 - levels[-1]) * np.exp(-np.maximum(over, 0) / pace_above)
     return np.asarray(np.where(over > 0, above, rank))
 
 
@@ -100,10 +94,10 @@ def _quantile(q: Array, ranks: Array, levels: Array) -> Array:
     at = np.clip(np.searchsorted(levels, asked, side="right") - 1, 0, len(levels) - 2)
     low, high = _beside(q, at)
     inside = np.clip((asked - levels[at]) / (levels[at + 1] - levels[at]), 0, 1)
-    tails = _tails(q, levels)
+    pace_below, pace_above = _tails(q, levels)
     value = low + inside * (high - low)
-    value += tails.low * np.minimum(np.log(asked / levels[0]), 0)
-    value -= tails.high * np.minimum(np.log((1 - asked) / (1 - levels[-1])), 0)
+    value += pace_below * np.minimum(np.log(asked / levels[0]), 0)
+    value -= pace_above * np.minimum(np.log((1 - asked) / (1 - levels[-1])), 0)
     return value
 
 
