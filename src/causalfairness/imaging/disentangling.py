@@ -44,7 +44,7 @@ class DisentanglingMap(nn.Module):
         inner = [nn.Sequential(_mixed(a, b), nn.MaxPool2d(2)) for a, b in _pairs(channels)]
         outer = [
             nn.Sequential(nn.Upsample(scale_factor=2), _mixed(b, a))
-            for a, b in reversed(_pairs(channels, last=16))
+            for a, b in reversed(_pairs(16))
         ]
         self.network = nn.Sequential(*inner, *outer, nn.Conv2d(16, channels, 3, padding=1))
 
@@ -165,9 +165,8 @@ def _fit_critic(
     return float(torch.stack(found[-max(steps // 10, 1) :]).mean())
 
 
-def _pairs(first: int, *, last: int | None = None) -> list[tuple[int, int]]:
-    widths = (first if last is None else last, 16, 32, 64)
-    return list(pairwise(widths))
+def _pairs(first: int) -> list[tuple[int, int]]:
+    return list(pairwise((first, 16, 32, 64)))
 
 
 def _mixed(before: int, after: int) -> nn.Module:

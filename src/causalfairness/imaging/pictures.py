@@ -69,7 +69,7 @@ def png(film: Tensor) -> str:
     >>> png(torch.zeros(1, 2, 2))[:10]
     'iVBORw0KGg'
     """
-    return _file(_gray(film))
+    return _file(255 * film[0].double().clamp(0, 1).cpu().numpy())
 
 
 def png_of_change(change: Tensor, *, factor: float) -> str:
@@ -78,21 +78,9 @@ def png_of_change(change: Tensor, *, factor: float) -> str:
     >>> png_of_change(torch.zeros(1, 2, 2), factor=5.0)[:10]
     'iVBORw0KGg'
     """
-    return _file(_colored(change, factor))
-
-
-def _gray(film: Tensor) -> NDArray[np.uint8]:
-    return _bytes(255 * film[0].double().clamp(0, 1).cpu().numpy())
-
-
-def _colored(change: Tensor, factor: float) -> NDArray[np.uint8]:
     far = (factor * change[0].double()).clamp(-1, 1).cpu().numpy()[..., None]
     end = np.where(far > 0, MORE, LESS)
-    return _bytes(NONE + np.abs(far) * (end - NONE))
-
-
-def _bytes(values: NDArray[np.float64]) -> NDArray[np.uint8]:
-    return np.rint(values).astype(np.uint8)
+    return _file(NONE + np.abs(far) * (end - NONE))
 
 
 def _first_of_each(group: Tensor, count: int) -> Tensor:
@@ -120,9 +108,9 @@ def _told(people: Parents, place: int, groups: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _file(pixels: NDArray[np.uint8]) -> str:
+def _file(values: NDArray[np.float64]) -> str:
     from PIL import Image
 
     buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, format="PNG")
+    Image.fromarray(np.rint(values).astype(np.uint8)).save(buffer, format="PNG")
     return base64.b64encode(buffer.getvalue()).decode("ascii")

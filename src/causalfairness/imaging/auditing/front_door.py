@@ -176,7 +176,8 @@ def audit_scores(
     notes = notes_of(method, generated, judged, found, known, has_placebo=placebo is not None)
     test = _as_test(generated, method, found, level, known, notes)
     opportunity, unasked = _opportunity(generated, _labels(labels, parents, generated), level)
-    parity = demographic_parity_test(said, _own(generated), level=level)
+    own = [generated.groups[at] for at in generated.own]
+    parity = demographic_parity_test(said, own, level=level)
     return ImagingAudit(
         test=test,
         parity=replace(parity, models=test.models),
@@ -298,10 +299,6 @@ def halving(said: Array) -> Array:
     lower = np.where(said < middle, said, -np.inf).max(axis=0)
     evener = (np.abs(2 * there - people) < np.abs(2 * above - people)) & np.isfinite(lower)
     return np.where(evener, middle / 2 + np.where(evener, lower, middle) / 2, middle)
-
-
-def _own(generated: Generated) -> list[str]:
-    return [generated.groups[at] for at in generated.own]
 
 
 def _labels(labels: Any, parents: Parents, generated: Generated) -> NDArray[np.int64] | None:

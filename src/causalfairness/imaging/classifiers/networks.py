@@ -148,12 +148,7 @@ def small_network(
             (2 * width, 4 * width, 2),
             (4 * width, 4 * width, 1),
         ):
-            kernel = 5 if before == 1 else 3
-            layers += [
-                nn.Conv2d(before, after, kernel, stride=stride, padding=kernel // 2, bias=False),
-                nn.BatchNorm2d(after),
-                nn.ReLU(),
-            ]
+            layers += _unit(before, after, 5 if before == 1 else 3, stride=stride)
         return nn.Sequential(*layers), 4 * width
 
     return _built(build, outputs=outputs, dropout=dropout, seed=seed, weights=weights)
@@ -263,7 +258,9 @@ class Beside(nn.Module):
         return torch.cat([branch(images) for branch in self.branches], dim=1)
 
 
-def _unit(before: int, after: int, kernel: int | tuple[int, int], *, stride: int = 1) -> nn.Module:
+def _unit(
+    before: int, after: int, kernel: int | tuple[int, int], *, stride: int = 1
+) -> nn.Sequential:
     tall, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
     padding = (tall // 2, wide // 2)
     return nn.Sequential(

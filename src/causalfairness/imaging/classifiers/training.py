@@ -8,6 +8,7 @@ one: with a penalty the network learns not to see the group.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -129,7 +130,7 @@ def _checked(
 
 
 def _finite(loss: float, epoch: int) -> float:
-    if loss != loss or loss in (float("inf"), float("-inf")):
+    if not math.isfinite(loss):
         raise TrainingError(f"The loss of epoch {epoch + 1} is {loss}; lower the rate.")
     return loss
 
@@ -186,8 +187,8 @@ def trained_classifier(
     if name not in NETWORKS:
         raise CheckpointError(f"there is no network {name!r}; there are {', '.join(NETWORKS)}")
     told = films.parents.findings
-    silent = [FINDINGS[column] for column in range(told.shape[1]) if _unknown(told[:, column])]
-    if silent:
+    unknown = (told == UNKNOWN).all(0).tolist()
+    if silent := [name for name, nobody in zip(FINDINGS, unknown, strict=False) if nobody]:
         raise LabelError(
             f"nothing is known about {', '.join(silent)} in the films to learn from; expected 0 "
             "and 1 for every finding. Audit a classifier of your own instead"
@@ -203,7 +204,3 @@ def trained_classifier(
     if path is not None:
         checkpoints.save(path, {"state": network.state_dict()}, plan=plan)
     return network
-
-
-def _unknown(column: torch.Tensor) -> bool:
-    return bool((column == UNKNOWN).all())

@@ -70,7 +70,8 @@ def PlainFolder(
     rows = [dict(zip(wanted, row, strict=True)) for row in listed(root / TABLE, wanted)]
     for column in ("group", "split"):  # a person is in one, whatever the number of films
         once(((row["person"], row.get(column, "")) for row in rows), keys=1, file=TABLE)
-    chosen = list(groups) if groups is not None else sorted({row["group"] for row in rows} - {""})
+    present = sorted({row["group"] for row in rows} - {""})
+    chosen = present if groups is None else list(groups)
     entries: list[Entry] = []
     about = _origin(root / ORIGIN)
     dropped = Counter(about.get("left out", {}))
@@ -80,10 +81,7 @@ def PlainFolder(
         else:
             dropped["group outside the groups" if row["group"] else "group not stated"] += 1
     if rows and not entries:
-        asked, there = (
-            ", ".join(map(repr, names)) or "none"
-            for names in (chosen, sorted({row["group"] for row in rows} - {""}))
-        )
+        asked, there = (", ".join(map(repr, names)) or "none" for names in (chosen, present))
         raise ImageFileError(
             f"Nobody in {root / TABLE} is of the groups {asked}; it has the groups {there}. Name "
             "groups that it has."
