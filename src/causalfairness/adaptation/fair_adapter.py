@@ -24,13 +24,7 @@ from causalfairness.adaptation.grouping import grouping_of
 from causalfairness.adaptation.learner import Array, QuantileLearner
 from causalfairness.adaptation.mechanisms import Codes, Mechanism, adapt, fit_mechanisms
 from causalfairness.adaptation.plan import Plan, keeping, plan_of
-from causalfairness.adaptation.reading import (
-    Read,
-    columns_of,
-    outcome_numbers,
-    read_again,
-    read_new,
-)
+from causalfairness.adaptation.reading import Read, outcome_numbers, read_again, read_new
 from causalfairness.adaptation.report import AdaptationReport, RankFit, rank_fits
 from causalfairness.adaptation.steps import steps_of
 from causalfairness.errors import LearnerError, RoleError
@@ -101,7 +95,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         plan = self._plan()
         read = read_new(data, plan)
-        protected = columns_of(read.rows, plan.protected)
+        protected = [read.rows.read(name) for name in plan.protected]
         self.grouping_ = grouping_of(protected, plan.protected, self.reference, pooled=self.pooled)
         group = self.grouping_.codes(protected)
         moves = [move for move in plan.moves if move.column in read.values]
@@ -246,7 +240,8 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """What rows hold, and which group each is of."""
         check_is_fitted(self)
         read = read_again(data, self.plan_, self.domains_)
-        return read, self.grouping_.codes(columns_of(read.rows, self.plan_.protected))
+        protected = [read.rows.read(name) for name in self.plan_.protected]
+        return read, self.grouping_.codes(protected)
 
     def _plan(self) -> Plan:
         self._outcome()

@@ -5,7 +5,7 @@ New rows may lack columns that no other moved column needs: the outcome, above a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from causalfairness.adaptation.plan import Plan
 from causalfairness.errors import MissingValuesError, RoleError
 from causalfairness.scm.domain import Domain, read_domain
 from causalfairness.tables import Column
-from causalfairness.tables.frames import FrameRows, frame_rows
+from causalfairness.tables.frames import FrameRows, column_from, frame_rows
 from causalfairness.tables.source import open_frame
 
 Values = Mapping[str, Array]
@@ -51,15 +51,8 @@ def read_again(data: Any, plan: Plan, domains: Mapping[str, Domain]) -> Read:
     return Read(rows, domains, values)
 
 
-def columns_of(rows: FrameRows, names: Iterable[str]) -> list[Column]:
-    """What do these columns hold?"""
-    return [rows.read(name) for name in names]
-
-
 def outcome_numbers(rows: FrameRows, outcome: str, y: Any) -> Array:
     """Which number is the outcome of each row? Of two words the later one counts as 1."""
-    from causalfairness.tables.frames import column_from
-
     column = rows.read(outcome) if y is None else column_from(outcome, y)
     if y is not None and rows.kept is not None:
         column = column.take(rows.kept)

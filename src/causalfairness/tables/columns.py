@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import types
 
 from causalfairness.errors import ColumnTypeError
 from causalfairness.tables.source import Frame, column_there
@@ -179,7 +180,7 @@ def column_of(series: nw.Series[Any]) -> Column:
     """
     name = series.name
     array = _as_arrow(series)
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    kind = array.type.value_type if types.is_dictionary(array.type) else array.type
     if isinstance(kind, pa.BaseExtensionType):  # pandas intervals and periods: labels by their text
         native = series.to_native()
         if not hasattr(native, "map"):  # as numbers of DuckDB that no other library has
@@ -187,7 +188,7 @@ def column_of(series: nw.Series[Any]) -> Column:
         text = native.map(str, na_action="ignore")
         return column_of(nw.from_native(text, series_only=True))
     if _is_numeric(kind):
-        if pa.types.is_dictionary(array.type):
+        if types.is_dictionary(array.type):
             array = array.dictionary_decode()
         return _as_numbers(name, array)
     if _is_label(kind):
@@ -249,24 +250,21 @@ def _as_arrow(series: nw.Series[Any]) -> Any:
 
 
 def _is_numeric(kind: Any) -> bool:
-    types = pa.types
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     return bool(number or types.is_boolean(kind) or types.is_null(kind))
 
 
 def _is_label(kind: Any) -> bool:
-    types = pa.types
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     return bool(text or _is_moment(kind))
 
 
 def _is_moment(kind: Any) -> bool:
-    types = pa.types
     return bool(types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind))
 
 
 def _as_floats(array: Any) -> Array:
-    if pa.types.is_decimal(array.type):  # a direct cast is off by a rounding error
+    if types.is_decimal(array.type):  # a direct cast is off by a rounding error
         array = pc.cast(array, pa.string())
     floats = pc.cast(array, pa.float64(), safe=False)
     return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
@@ -275,9 +273,9 @@ def _as_floats(array: Any) -> Array:
 def _as_numbers(name: str, array: Any) -> Column:
     """Floats, or labels of whole numbers where two of them could become one float."""
     kind, floats = array.type, _as_floats(array)
-    if not (pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+    if not (types.is_integer(kind) or types.is_decimal(kind)):
         return Column.numbers(name, floats)
-    limit = 10.0 ** (DIGITS - kind.scale) if pa.types.is_decimal(kind) else GAPS
+    limit = 10.0 ** (DIGITS - kind.scale) if types.is_decimal(kind) else GAPS
     ends = [end for end in pc.min_max(array).as_py().values() if end is not None]
     if max(map(abs, ends), default=0) < limit:
         return Column.numbers(name, floats, exact=True)
@@ -304,26 +302,24 @@ def _refuse_amounts(name: str, values: Iterable[Any]) -> Never:
 
 
 def _as_labels(name: str, array: Any) -> Column:
-    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
     words = _words(encoded.dictionary)
     indices = pc.cast(encoded.indices, pa.int64())  # unsigned in polars
     positions = indices.fill_null(-1).to_numpy(zero_copy_only=False)
     used = np.zeros(len(words), dtype=bool)
     used[positions[positions >= 0]] = True  # unused categories are not levels
-    labels = sorted(
-        {word for word, seen in zip(words, used, strict=True) if seen and word is not None}
-    )
+    seen = {words[at] for at in np.flatnonzero(used)}
+    labels = sorted(word for word in seen if word is not None)
     if not labels:
         return Column.numbers(name, np.full(len(positions), np.nan))
-    place = {label: code for code, label in enumerate(labels)}
-    codes = [-1 if word is None else place.get(word, -1) for word in words]
-    recode = np.array([*codes, -1], dtype=np.int64)
+    place: dict[str | None, int] = {label: code for code, label in enumerate(labels)}
+    recode = np.array([*(place.get(word, -1) for word in words), -1], dtype=np.int64)
     return Column(name, None, recode[positions], tuple(labels))
 
 
 def _words(values: Any) -> list[str | None]:
     kind = values.type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
+    if types.is_timestamp(kind) and kind.tz is not None:
         values = pc.cast(values, pa.timestamp(kind.unit, "UTC"))
     words = pc.cast(values, pa.large_string()).to_pylist()
     if not _is_moment(kind):

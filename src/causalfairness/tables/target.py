@@ -147,10 +147,8 @@ def classes_of(predict: Any) -> tuple[Any, ...]:
     >>> classes_of(lambda people: people["score"])
     ()
     """
-    owner = getattr(predict, "__self__", None)
-    classes = (
-        getattr(owner, "classes_", ()) if getattr(predict, "__name__", "") == "predict" else ()
-    )
+    own = getattr(predict, "__name__", "") == "predict"
+    classes = getattr(getattr(predict, "__self__", None), "classes_", ()) if own else ()
     known = tuple(getattr(each, "item", lambda each=each: each)() for each in classes)
     return () if {*known} <= {0, 1} else known
 
