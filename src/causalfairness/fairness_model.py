@@ -77,18 +77,14 @@ class StandardFairnessModel:
         for group in ("reference", "comparison"):
             object.__setattr__(self, group, self._group_value(group))
         if self.reference is None and self.comparison is None:
-            raise RoleError(
-                "reference and comparison are both None (everyone else); name at least one group"
-            )
+            raise RoleError("reference and comparison are both None (everyone else); name a group")
         if self.reference == self.comparison:
             raise RoleError(
                 f"reference and comparison are the same group, {self.reference_label!r}; "
                 "compare two different groups"
             )
         if _is_missing(self.outcome_value):
-            raise RoleError(
-                "outcome_value is a missing value; name the label of the outcome that counts as 1"
-            )
+            raise RoleError("outcome_value is a missing value; name the label that counts as 1")
         if _is_missing(self.favorable):
             raise RoleError("favorable is a missing value; name the value that people want")
 
@@ -336,9 +332,7 @@ def _columns(role: str, columns: Any) -> tuple[str, ...]:
     if series and not hasattr(columns, "get_indexer"):  # names may come as an index
         raise RoleError(_no_name(role, columns))
     if isinstance(columns, (str, bytes)):
-        raise RoleError(
-            f"{role} is a list of columns, got the text {columns!r}; write [{columns!r}]"
-        )
+        raise RoleError(f"{role} is a list of names, got the text {columns!r}; write [{columns!r}]")
     if not isinstance(columns, Iterable):
         raise RoleError(f"{role} is a list of columns, got {columns!r}; write [] for none")
     if isinstance(columns, (set, frozenset)):
@@ -367,8 +361,7 @@ def _check_distinct(columns_by_role: dict[str, tuple[str, ...]]) -> None:
                 raise RoleError(_no_name(role, column))
             if not isinstance(column, str) or not column:
                 raise RoleError(
-                    f"{role} names the column {column!r}; a column is named by text that is "
-                    "not empty"
+                    f"{role} names the column {column!r}; expected text that is not empty"
                 )
             if role_of.get(column) == role:
                 raise RoleError(f"{role} names the column {column!r} twice; name it once")

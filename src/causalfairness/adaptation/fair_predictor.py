@@ -152,9 +152,7 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         if self.features is None:
             return tuple(name for name in present if name in graph.nodes and name not in barred)
         if not self.features or len(set(self.features)) < len(self.features):
-            raise RoleError(
-                f"features is {self.features!r}; expected the columns of the model, each once"
-            )
+            raise RoleError(f"features is {self.features!r}; expected names of columns, each once")
         for name in self.features:
             if name in barred:
                 raise RoleError(
@@ -162,9 +160,7 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
                     "it; leave it out"
                 )
             if name not in present:
-                raise ColumnNotFoundError(
-                    f"features names {name!r}, but the data has no such column"
-                )
+                raise ColumnNotFoundError(f"features names {name!r}, which is not in the data")
         return tuple(self.features)
 
 

@@ -120,8 +120,7 @@ class CausalGraph:
             )
         if not graph.is_directed():
             raise GraphSyntaxError(
-                "the networkx graph has no directions, so it cannot say what causes what; "
-                "expected a networkx.DiGraph"
+                "the networkx graph has no directions, so no causes; expected a networkx.DiGraph"
             )
         edges = [(edge[0], edge[1]) for edge in graph.edges()]
         return cls.from_edges(edges, graph.graph.get("hidden", ()), list(graph.nodes()))

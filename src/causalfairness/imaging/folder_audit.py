@@ -148,9 +148,7 @@ def _trained(
 
 def _part(parts: Mapping[str, RadiographFolder], name: str) -> RadiographFolder:
     if name not in parts:
-        raise SplitError(
-            f"Nobody is in the part {name!r} of the data; there are {', '.join(sorted(parts))}."
-        )
+        raise SplitError(f"Nobody is in the part {name!r}; there are {', '.join(sorted(parts))}.")
     return parts[name]
 
 

@@ -197,9 +197,7 @@ def check_settings(
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
     if draws < 19:
-        raise InvarianceError(
-            f"draws must be 19 or more, or no p-value reaches 0.05; found {draws!r}"
-        )
+        raise InvarianceError(f"draws must be 19 or more for a p-value of 0.05; found {draws!r}")
     if tolerance is not None and not tolerance >= 0:
         raise InvarianceError(f"tolerance must be 0 or more; found {tolerance!r}")
     if has_placebo and method != "individual":

@@ -125,9 +125,7 @@ def policy_of(**policy: int) -> dict[str, str]:
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
     if path.suffix in (".xlsx", ".xls"):
-        raise ImageFileError(
-            f"{path.name} is a spreadsheet; open it, save it as CSV, and give that file."
-        )
+        raise ImageFileError(f"{path.name} is a spreadsheet; save it as CSV, and give that file.")
     packed = path.with_name(path.name + ".gz")
     if not path.is_file() and not packed.is_file():
         raise ImageFileError(f"There is no file {str(path)!r}, nor {packed.name!r}.")
@@ -177,9 +175,7 @@ def sex_of(value: str, codes: dict[str, int], *, where: str) -> int:
     if value == "":
         return UNKNOWN
     if value not in codes:
-        raise DemographicsError(
-            f"The sex of {where} is {value!r}; expected {', '.join(map(repr, codes))}."
-        )
+        raise DemographicsError(f"The sex of {where} is {value!r}; expected {', '.join(codes)}.")
     return codes[value]
 
 
