@@ -27,7 +27,6 @@ from causalfairness.imaging.parents import FINDINGS, UNKNOWN
 PUBLISHED = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion")
 COUNTS_AS = {UNKNOWN: "unknown", 0: "absent", 1: "present"}
 _STATED = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
-_UNCERTAIN = ("-1", "-1.0")
 assert len(PUBLISHED) == len(FINDINGS)
 
 
@@ -91,13 +90,10 @@ def finding(value: str, *, uncertain: int, unmentioned: int, where: str) -> int:
     >>> [finding(v, uncertain=-1, unmentioned=0, where="row 1") for v in ("1.0", "-1.0", "")]
     [1, -1, 0]
     """
-    if value in _STATED:
-        return _STATED[value]
-    if value in _UNCERTAIN:
-        return uncertain
-    if value == "":
-        return unmentioned
-    raise LabelError(f"{where} is {value!r}; expected 1, 0, -1 or nothing.")
+    meanings = {**_STATED, "-1": uncertain, "-1.0": uncertain, "": unmentioned}
+    if value not in meanings:
+        raise LabelError(f"{where} is {value!r}; expected 1, 0, -1 or nothing.")
+    return meanings[value]
 
 
 def findings(
