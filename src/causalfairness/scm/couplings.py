@@ -63,13 +63,10 @@ class Gumbel:
     [0]
     """
 
-    @property
-    def assumption(self) -> str:
-        """What is assumed about the noise?"""
-        return (
-            "categories are coupled by Gumbel-max noise, drawn from its posterior; the data cannot "
-            "show the coupling, and another one would change other people's category"
-        )
+    assumption = (
+        "categories are coupled by Gumbel-max noise, drawn from its posterior; the data cannot "
+        "show the coupling, and another one would change other people's category"
+    )
 
     def abduct(self, places: Places, probabilities: Array, rng: np.random.Generator) -> Array:
         """One exponential for each category, such that the observed one wins."""
@@ -99,14 +96,10 @@ class Monotone:
     (array([0]), array([1]))
     """
 
-    @property
-    def assumption(self) -> str:
-        """What is assumed about the noise?"""
-        return (
-            "categories are coupled monotonely in their order, the place within a category drawn; "
-            "the data cannot show the coupling, and another one would change other people's "
-            "category"
-        )
+    assumption = (
+        "categories are coupled monotonely in their order, the place within a category drawn; "
+        "the data cannot show the coupling, and another one would change other people's category"
+    )
 
     def abduct(self, places: Places, probabilities: Array, rng: np.random.Generator) -> Array:
         """A number in the part of the observed category."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,33 +88,11 @@ def _check_varies(graph: CausalGraph, values: Values, learned: set[str]) -> None
     for node in graph.nodes:
         effects = [child for child in graph.child_map[node] if child in learned]
         column = values[node]
-        if effects and len(column) and _is_constant(column):
+        if effects and len(column) and column.min() == column.max():
             raise MechanismError(
                 f"{node!r} never varies in this data, so nothing can be learned about what it does "
                 f"to {effects[0]!r}; bring rows where it does, or leave it out of the graph"
             )
-
-
-def _is_constant(column: Array) -> bool:
-    return (
-        column[0] == column[-1]
-        and column[0] == column[len(column) // 2]
-        and bool(np.all(column == column[0]))
-    )
-
-
-class Background(Protocol):
-    """What is known about noise and fit?"""
-
-    @property
-    def noise(self) -> Values:
-        """The noises of some observed people; entries at the same place are the same person's."""
-        ...
-
-    @property
-    def fits(self) -> tuple[NodeFit, ...]:
-        """How well does each mechanism fit?"""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +153,9 @@ class Recorded:
 
     noise: Values
     fits: tuple[NodeFit, ...]
+
+
+Background = Remembered | Recorded  # what is known about noise and fit
 
 
 def sample_of(equations: Equations, rows: Values, node: str, seed: int) -> Sample:
@@ -245,17 +226,9 @@ def districts(graph: CausalGraph) -> tuple[tuple[str, ...], ...]:
     >>> districts(CausalGraph.parse("a <-> b; b <-> c; {a, b, c} -> d"))
     (('a', 'b', 'c'), ('d',))
     """
-    seen: set[str] = set()
-    found = []
-    for node in graph.nodes:
-        if node in seen:
-            continue
-        waiting, together = [node], {node}
-        while waiting:
-            for partner in graph.partner_map[waiting.pop()]:
-                if partner not in together:
-                    together.add(partner)
-                    waiting.append(partner)
-        seen |= together
-        found.append(tuple(name for name in graph.nodes if name in together))
-    return tuple(found)
+    district = {node: {node} for node in graph.nodes}
+    for one, other in graph.hidden:
+        together = district[one] | district[other]
+        district |= dict.fromkeys(together, together)
+    in_order = ([node for node in graph.nodes if node in names] for names in district.values())
+    return tuple(dict.fromkeys(map(tuple, in_order)))
