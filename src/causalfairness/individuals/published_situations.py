@@ -20,68 +20,23 @@ thousands of true ties, which the last bits of the scores decide, and no rule ex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.individuals.distances import StandardizedDistance, standardized
-from causalfairness.individuals.situation_evidence import Counts, Evidence, IntervalRule, adjusted
+from causalfairness.individuals.situation_evidence import PublishedRule
 from causalfairness.individuals.situation_features import read_points
 from causalfairness.individuals.situation_groups import NOBODY, Neighborhood, PeerGroups
 from causalfairness.individuals.situation_result import SituationTest
 from causalfairness.individuals.situation_rows import read_situations
 from causalfairness.individuals.situation_selves import selves_from_table
 from causalfairness.individuals.situations import ALIKE, DRAWN, check_centers, checked_ks
-from causalfairness.inference import wald_interval
 
-Array = NDArray[np.float64]
-REACH, LEVEL, DIGITS = 1.645, 0.95, 3
 REPLICATION = (
     "replication setting: each table is standardized by its own mean and standard deviation, ties "
     "go to the larger row number, and differences are rounded to three digits"
 )
-
-
-@dataclass(frozen=True)
-class PublishedRule:
-    """When did the published experiments count a difference as evidence?
-
-    >>> counts = Counts(*(np.array([[value]]) for value in (16.0, 16.0, 15.0, 16.0)))
-    >>> said = PublishedRule(0.0).weigh(counts)
-    >>> said.found.tolist(), said.significant.tolist(), said.low.round(2).tolist()
-    ([[True]], [[False]], [[-0.04]])
-    """
-
-    tau: float
-    level: float = LEVEL
-
-    @property
-    def words(self) -> str:
-        """How are the intervals described?"""
-        return f"Wald with {REACH} standard errors, as published"
-
-    def weigh(self, counts: Counts) -> Evidence:
-        """What do these counts say?"""
-        p, q = counts.control_negative / counts.control, counts.test_negative / counts.test
-        error = np.sqrt(p * (1 - p) / counts.control + q * (1 - q) / counts.test)
-        delta = p - q
-        low = delta - REACH * error
-        found = np.round(delta, DIGITS) > self.tau
-        usual = IntervalRule(self.tau, self.level, "one", wald_interval, "Wald")
-        p_value = usual.p_values(counts)
-        return Evidence(
-            control_rate=p,
-            test_rate=q,
-            low=low,
-            high=delta + REACH * error,
-            found=found,
-            significant=found & (np.round(low, DIGITS) > self.tau),
-            p_value=p_value,
-            p_adjusted=adjusted(p_value),
-            error=1 - self.level,
-        )
 
 
 def published_situation_test(

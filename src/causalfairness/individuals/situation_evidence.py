@@ -34,6 +34,7 @@ Truths = NDArray[np.bool_]
 Sided = Literal["one", "two"]
 IntervalName = Literal["wald", "newcombe", "agresti-caffo"]
 TIE = 1e-9
+REACH, LEVEL, DIGITS = 1.645, 0.95, 3  # of the published experiments
 FURTHEST, STEP = 8.0, 0.05  # standard errors looked at for p-values, and how finely
 
 
@@ -96,29 +97,6 @@ class Evidence:
         return np.asarray(self.found & (adjusted <= self.error))
 
 
-class Rule(Protocol):
-    """When does a difference count as evidence?"""
-
-    @property
-    def tau(self) -> float:
-        """Which difference is put up with?"""
-        ...
-
-    @property
-    def level(self) -> float:
-        """At which level do intervals hold?"""
-        ...
-
-    @property
-    def words(self) -> str:
-        """How are the intervals described?"""
-        ...
-
-    def weigh(self, counts: Counts) -> Evidence:
-        """What do these counts say?"""
-        ...
-
-
 @dataclass(frozen=True)
 class IntervalRule:
     """Is the difference above tau, and does its interval lie above tau?
@@ -175,6 +153,49 @@ class IntervalRule:
     def _tail(self, counts: Counts, tau: float) -> Array:
         tail = ndtr(-_crossings(self.interval, counts, tau, self.level))
         return np.asarray(np.where(tail <= ndtr(-FURTHEST), 0.0, tail))  # beyond what is looked at
+
+
+@dataclass(frozen=True)
+class PublishedRule:
+    """When did the published experiments count a difference as evidence?
+
+    >>> counts = Counts(*(np.array([[value]]) for value in (16.0, 16.0, 15.0, 16.0)))
+    >>> said = PublishedRule(0.0).weigh(counts)
+    >>> said.found.tolist(), said.significant.tolist(), said.low.round(2).tolist()
+    ([[True]], [[False]], [[-0.04]])
+    """
+
+    tau: float
+    level: float = LEVEL
+
+    @property
+    def words(self) -> str:
+        """How are the intervals described?"""
+        return f"Wald with {REACH} standard errors, as published"
+
+    def weigh(self, counts: Counts) -> Evidence:
+        """What do these counts say?"""
+        p, q = counts.control_negative / counts.control, counts.test_negative / counts.test
+        error = np.sqrt(p * (1 - p) / counts.control + q * (1 - q) / counts.test)
+        delta = p - q
+        low = delta - REACH * error
+        found = np.round(delta, DIGITS) > self.tau
+        usual = IntervalRule(self.tau, self.level, "one", wald_interval, "Wald")
+        p_value = usual.p_values(counts)
+        return Evidence(
+            control_rate=p,
+            test_rate=q,
+            low=low,
+            high=delta + REACH * error,
+            found=found,
+            significant=found & (np.round(low, DIGITS) > self.tau),
+            p_value=p_value,
+            p_adjusted=adjusted(p_value),
+            error=1 - self.level,
+        )
+
+
+Rule = IntervalRule | PublishedRule  # when a difference counts as evidence
 
 
 def interval_rule(
