@@ -8,7 +8,7 @@ rows is refused. A structural causal model makes the table itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,12 +71,8 @@ def selves_from_table(found: Situations, counterfactuals: Any, *, predict: Any) 
         )
     if found.ids is not None:
         _check_ids(found.ids, rows.read(found.ids.name))
-    aligned = found.ids is not None
-    if predict is not None:
-        negative, notes = _asked(predict, found, rows)
-        return Selves(rows, negative, aligned, (TABLE, ASKED), notes)
-    decided = _decided(found, rows) if found.decision in rows.types else None
-    return Selves(rows, decided, aligned, (TABLE,))
+    known = Selves(rows, None, found.ids is not None, (TABLE,))
+    return _with_decisions(known, found, predict, told=found.decision in rows.types)
 
 
 def selves_from_model(
@@ -88,13 +84,9 @@ def selves_from_model(
     otherwise = scm.counterfactual(native, do=settled, seed=seed)
     rows = FrameRows(otherwise, found.rows.categorical)
     stays = [name for name in found.features if name not in scm.graph.nodes]
-    assumptions = [*scm.assumptions, *([STAYS.format(", ".join(stays))] if stays else [])]
-    if predict is not None:
-        negative, notes = _asked(predict, found, rows)
-        return Selves(rows, negative, True, (*assumptions, ASKED), notes)
+    assumptions = (*scm.assumptions, *([STAYS.format(", ".join(stays))] if stays else []))
     follows = found.decision in scm.graph.descendants(tuple(settled))
-    decided = _decided(found, rows) if follows else None
-    return Selves(rows, decided, True, tuple(assumptions))
+    return _with_decisions(Selves(rows, None, True, assumptions), found, predict, told=follows)
 
 
 def check_order(found: Situations, facts: Points, otherwise: Points) -> None:
@@ -167,20 +159,26 @@ def _check_ids(here: Column, there: Column) -> None:
         ).about(f"{spelled(value_of(here, row))} and {spelled(value_of(there, row))}")
 
 
-def _decided(found: Situations, rows: FrameRows) -> Truths:
-    return is_negative(rows.read(found.decision), found.decisions, "the counterfactual table")
-
-
-def _asked(predict: Any, found: Situations, rows: FrameRows) -> tuple[Truths, tuple[str, ...]]:
-    """What does the model decide about the counterfactual rows, and does it know the facts?"""
+def _with_decisions(selves: Selves, found: Situations, predict: Any, *, told: bool) -> Selves:
+    """What is decided in the other world: by the model that was given, or as its table told."""
+    if predict is None:
+        if not told:
+            return selves
+        column = selves.rows.read(found.decision)
+        decided = is_negative(column, found.decisions, "the counterfactual table")
+        return replace(selves, negative=decided)
     facts = _answers(predict, found, found.rows)
     apart = int(np.sum(facts != found.negative))
     said = (
         f"the model that was given decides {apart:,} of {len(facts):,} rows of the data otherwise "
         f"than column {found.decision!r} does"
     )
-    notes = (said,) if apart else ()
-    return _answers(predict, found, rows), notes
+    return replace(
+        selves,
+        negative=_answers(predict, found, selves.rows),
+        assumptions=(*selves.assumptions, ASKED),
+        notes=(said,) if apart else (),
+    )
 
 
 def _answers(predict: Any, found: Situations, rows: FrameRows) -> Truths:
