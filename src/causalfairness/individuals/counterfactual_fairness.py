@@ -189,12 +189,9 @@ def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> NDArray[np.
     """Whose group is another one under `do`? The first draw tells: all draws set the same."""
     changed = np.zeros(n, dtype=bool)
     for column in columns:
-        new = otherwise.read(column.name)
-        if column.values is not None and new.values is not None:
-            changed |= column.values != new.values[:n]
-        else:
-            words = np.array([*column.labels, None], dtype=object)[column.codes]
-            changed |= words != np.array([*new.labels, None], dtype=object)[new.codes[:n]]
+        both = [each.levels() for each in (column, otherwise.read(column.name))]
+        was, new = (np.array(each.values, dtype=object)[each.codes] for each in both)
+        changed |= was != new[:n]
     return changed
 
 

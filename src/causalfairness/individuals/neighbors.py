@@ -18,27 +18,12 @@ from causalfairness.errors import NeighborError
 from causalfairness.individuals.distances import (
     STEPS,
     Distance,
-    MixedDistance,
     Points,
     Rule,
-    StandardizedDistance,
     Terms,
-    mixed_distance,
     rule_of,
-    standardized,
 )
 from causalfairness.progress import track
-
-__all__ = [
-    "Distance",
-    "MixedDistance",
-    "Neighbors",
-    "Points",
-    "StandardizedDistance",
-    "mixed_distance",
-    "nearest_neighbors",
-    "standardized",
-]
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -88,6 +73,7 @@ def nearest_neighbors(
     the person itself, or -1. Nobody farther away than `within` is a neighbor. The answer depends
     neither on `workers` nor on the `search`, which is `usual_search` if you do not choose.
 
+    >>> from causalfairness.individuals import mixed_distance
     >>> people = Points(np.array([[0.0], [1.0], [2.0], [10.0]]), np.zeros((4, 0), np.int32))
     >>> found = nearest_neighbors(
     ...     people, people, 2, distance=mixed_distance(people), exclude=np.arange(4))

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Effect, EffectTable
-from causalfairness.effects.table import as_html, as_pandas, as_polars, as_text
-from causalfairness.inference import Bounds, Interval, normal_interval, wilson_interval
+from causalfairness.effects.table import as_html, as_pandas, as_polars, as_section, as_text
+from causalfairness.inference import Interval, normal_interval, wilson_interval
 from causalfairness.inference.proportions import effective_size, quantiles
 from causalfairness.tables import RowAccount, add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
@@ -73,9 +72,9 @@ class GroupShift:
         """
         if self.lowered is None or self.raised is None:
             return None
-        found = []
+        found, size = [], self.effective or self.people
         for share, error in zip(self._flipped(), self.flip_errors or (0.0, 0.0), strict=True):
-            low, high = (float(end) for end in self._wilson(share, level))
+            low, high = map(float, wilson_interval(share * size, size, level))
             wide = normal_interval(share, error, level)
             found.append(Interval(max(min(low, wide.low), 0.0), min(max(high, wide.high), 1.0)))
         return found[0], found[1]
@@ -103,10 +102,6 @@ class GroupShift:
             ):
                 found |= {name: share, f"{name}_low": ends.low, f"{name}_high": ends.high}
         return found
-
-    def _wilson(self, share: float, level: float) -> Bounds:
-        size = self.effective or self.people
-        return wilson_interval(share * size, size, level)
 
     def _flipped(self) -> tuple[float, float]:
         assert self.lowered is not None
@@ -228,10 +223,10 @@ class CounterfactualFairness:
         """What do the numbers say, in plain words?"""
         said = [_sentence(found, self.told, level) for found in self._told()]
         said += [_flip_sentence(f, level) for f in self._told() if f.lowered is not None]
-        few = [found for found in self._told() if found.people < FEW]
         said += [
             f"Only {found.people} people are {found.name}: little can be said of them."
-            for found in few
+            for found in self._told()
+            if found.people < FEW
         ]
         return tuple(said)
 
@@ -248,8 +243,7 @@ class CounterfactualFairness:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
-        return f"{as_html(self._lines(0.95))}<ul>{words}</ul>"
+        return as_section("", as_html(self._lines(0.95)), self.sentences())
 
     def _lines(self, level: float) -> list[tuple[str, ...]]:
         lines: list[tuple[str, ...]] = [

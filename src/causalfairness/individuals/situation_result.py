@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects.table import as_section
 from causalfairness.errors import SituationError
 from causalfairness.individuals.dossier import Dossier, dossier_of
 from causalfairness.individuals.situation_evidence import Counts, Evidence, Rule
@@ -187,8 +187,7 @@ class SituationTest:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
-        return f"{self.summary()._repr_html_()}<ul>{words}</ul>"
+        return as_section("", self.summary()._repr_html_(), self.sentences())
 
     def at(self, k: int | None) -> int:
         """Which of `ks` is meant? The first, where none is named."""
