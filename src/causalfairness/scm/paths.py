@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,7 +166,7 @@ def effects_along(
         known = {node: column for q in questions for node, column in q.worlds.values.items()}
         spreads = replicate(
             refits_of(first.scm, known, tuple(moved), None if counted is None else counted[order]),
-            _Means(tuple(asked.worlds for asked in questions), weights).answer,
+            partial(_means, tuple(asked.worlds for asked in questions), weights),
             {"table" if among is None else f"group {whom!r}": weights > 0},
             replicates=replicates,
             workers=workers,
@@ -248,18 +249,12 @@ def encoded(
     return values
 
 
-@dataclass(frozen=True, eq=False)
-class _Means:
+def _means(asked: tuple[Worlds, ...], weights: Array, equations: Equations, counts: Array) -> Array:
     """The means over rows, each of which counts as often as it was drawn."""
-
-    asked: tuple[Worlds, ...]
-    weights: Array
-
-    def answer(self, equations: Equations, counts: Array) -> Array:
-        drawn = np.flatnonzero(counts * self.weights)
-        counted = (counts * self.weights)[drawn]
-        effects = [worlds.take(drawn).row_effects(equations) for worlds in self.asked]
-        return np.asarray(np.stack(effects) @ counted / counted.sum())
+    drawn = np.flatnonzero(counts * weights)
+    counted = (counts * weights)[drawn]
+    effects = [worlds.take(drawn).row_effects(equations) for worlds in asked]
+    return np.asarray(np.stack(effects) @ counted / counted.sum())
 
 
 def _target(model: StandardFairnessModel, of: Of) -> Target:
