@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from itertools import permutations
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -89,15 +90,11 @@ class SituationComparison:
 
     def sentences(self) -> tuple[str, ...]:
         """How do the tests overlap, in plain words?"""
-        said = []
-        for one in self.names:
-            for other in self.names:
-                if (
-                    one != other
-                    and self.counts[one]
-                    and self.overlap(one, other) == self.counts[one]
-                ):
-                    said.append(f"All {self.counts[one]:,} found by {one} are found by {other}.")
+        said = [
+            f"All {self.counts[one]:,} found by {one} are found by {other}."
+            for one, other in permutations(self.names, 2)
+            if self.overlap(one, other) == self.counts[one] > 0
+        ]
         by_all = len(self.found_by_all)
         return (*said, f"{by_all:,} people are found by every one of the {len(self.names)} tests.")
 
