@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox
 
 from causalfairness.parity import Frontier
 from causalfairness.plots.canvas import (
@@ -140,26 +141,6 @@ class _Place(NamedTuple):
     reach: Point
 
 
-class _Box(NamedTuple):
-    """Which rectangle is taken, in points?"""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def shared(self, other: _Box) -> float:
-        """How large is the part that both take?"""
-        wide = min(self.right, other.right) - max(self.left, other.left)
-        high = min(self.top, other.top) - max(self.bottom, other.bottom)
-        return max(wide, 0.0) * max(high, 0.0)
-
-    def outside(self, width: float, height: float) -> float:
-        """How far does it stick out of the picture?"""
-        over = (-self.left, -self.bottom, self.right - width, self.top - height)
-        return sum(max(each, 0) for each in over)
-
-
 def _set_range(ax: Axes, places: Sequence[_Place], unit: Unit, theme: Theme) -> None:
     which: Literal["x", "y"]
     for axis, which in ((0, "x"), (1, "y")):
@@ -182,8 +163,12 @@ def _name(ax: Axes, places: Sequence[_Place], theme: Theme) -> None:
     taken = [box for place in places for box in _covered(ax, place, theme)]
 
     def covers(candidate: _Candidate) -> float:
+        """How much does a name take of what is taken, and how far does it stick out?"""
         box = candidate.box
-        return round(sum(map(box.shared, taken)) + 50 * box.outside(width, height), 3)
+        shared = filter(None, (Bbox.intersection(box, other) for other in taken))
+        over = (-box.x0, -box.y0, box.x1 - width, box.y1 - height)
+        covered = sum(float(part.width * part.height) for part in shared)
+        return round(covered + 50 * sum(max(float(each), 0) for each in over), 3)
 
     for place in places:
         name = fit(place.name, theme, width=NAME * width)
@@ -199,7 +184,7 @@ class _Candidate(NamedTuple):
 
     offset: Point
     sides: tuple[str, str]
-    box: _Box
+    box: Bbox
     is_far: bool
 
 
@@ -211,20 +196,20 @@ def _candidates(name: str, dot: Point, theme: Theme) -> Iterator[_Candidate]:
         left = dot[0] + x - wide * (1 - right) / 2
         bottom = dot[1] + y - high * (1 - up) / 2
         sides = ("right", "center", "left")[right + 1], ("top", "center", "bottom")[up + 1]
-        box = _Box(left, bottom, left + wide, bottom + high)
+        box = Bbox.from_extents(left, bottom, left + wide, bottom + high)
         yield _Candidate((x, y), sides, box, away > AWAY[1])
 
 
-def _covered(ax: Axes, place: _Place, theme: Theme) -> Iterator[_Box]:
+def _covered(ax: Axes, place: _Place, theme: Theme) -> Iterator[Bbox]:
     """A dot and the lines through it."""
     x, y = _in_points(ax, place.at)
     (across, up), (wide, high) = place.at, place.reach
     left, bottom = _in_points(ax, (across - wide, up - high))
     right, top = _in_points(ax, (across + wide, up + high))
     radius = 1.3 * MARK * theme.size
-    yield _Box(x - radius, y - radius, x + radius, y + radius)
-    yield _Box(left, y - 2, right, y + 2)
-    yield _Box(x - 2, bottom, x + 2, top)
+    yield Bbox.from_extents(x - radius, y - radius, x + radius, y + radius)
+    yield Bbox.from_extents(left, y - 2, right, y + 2)
+    yield Bbox.from_extents(x - 2, bottom, x + 2, top)
 
 
 def _in_points(ax: Axes, at: Point) -> Point:
