@@ -8,9 +8,9 @@ people first; a stack that grows too high spreads to both sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from math import ceil
+from typing import NamedTuple
 
 from causalfairness.individuals.dossier import Dossier, Group, Peer, written
 from causalfairness.tables.columns import Value
@@ -21,8 +21,7 @@ MARGIN = 0.04
 HIGHEST, WIDEST = 6, 8  # people in a stack, and stacks beside each other, before stacks get higher
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """Where is one person drawn, and how?"""
 
     across: float  # 0 to 1
@@ -32,8 +31,7 @@ class Mark:
     value: str
 
 
-@dataclass(frozen=True)
-class Lane:
+class Lane(NamedTuple):
     """Where do the people of one group stand on a feature, and their center?"""
 
     group: str
@@ -48,8 +46,7 @@ class Lane:
         return 1 + max((mark.level for mark in self.marks), default=0)
 
 
-@dataclass(frozen=True)
-class Strip:
+class Strip(NamedTuple):
     """How is one feature drawn?"""
 
     feature: str
@@ -82,8 +79,7 @@ def _strip(found: Dossier, at: int) -> Strip:
     return Strip(found.features[at], lanes, scale.ticks)
 
 
-@dataclass(frozen=True)
-class _Scale:
+class _Scale(NamedTuple):
     """Which place has a value? Numbers between two ends, or labels in a row."""
 
     low: float

@@ -7,9 +7,8 @@ part keeps the color of its path; decompositions differ in how their bars are fi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -133,8 +132,7 @@ def side_by_side_caption(
     return " ".join([*sentences, caution, under[0].upper() + under[1:]])
 
 
-@dataclass(frozen=True)
-class _Series:
+class _Series(NamedTuple):
     """A decomposition and the name it is drawn under."""
 
     name: str

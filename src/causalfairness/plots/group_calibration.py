@@ -9,9 +9,8 @@ where they mean what they say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -117,8 +116,7 @@ def calibration_caption(
     return " ".join(sentences)
 
 
-@dataclass(frozen=True, eq=False)
-class _Curve:
+class _Curve(NamedTuple):
     """What is drawn of one group? One number per bin that has people."""
 
     name: str

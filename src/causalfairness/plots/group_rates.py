@@ -7,9 +7,8 @@ shaded side of the dashed line is below four fifths of the highest rate: a scree
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite, isinf, isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
@@ -36,7 +35,7 @@ from causalfairness.plots.canvas import (
     write_beside,
     write_numbers,
 )
-from causalfairness.plots.captions import brief, percentage
+from causalfairness.plots.captions import brief, enumerated, percentage
 from causalfairness.plots.intervals import (
     HALF,
     NAMES,
@@ -143,8 +142,7 @@ def rates_caption(
     return " ".join([*sentences, *([SCREEN] if shown[0].line is not None else [])])
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """What is drawn of one group; a value of NaN is that of nobody."""
 
     name: str
@@ -158,8 +156,7 @@ class _Row:
         return not isnan(self.interval.low)
 
 
-@dataclass(frozen=True)
-class _Division:
+class _Division(NamedTuple):
     """What is drawn of one way to divide people; `line` is four fifths of the highest rate."""
 
     attribute: str
@@ -234,7 +231,7 @@ def _values(each: _Division, unit: Unit) -> str:
     listed = [_valued(row, unit) for row in (known if len(known) <= LISTED else ends)]
     if len(known) > LISTED:
         return f"of {len(known)} groups lowest {listed[0]}, highest {listed[1]}"
-    return " and ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
+    return enumerated(listed)
 
 
 def _valued(row: _Row, unit: Unit) -> str:

@@ -8,7 +8,7 @@ filled where declined; a dashed line is whom the group was looked for around.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
@@ -96,8 +96,7 @@ def dossier_caption(found: Dossier) -> str:
     return f"{brief(found.person)}: {' '.join(found.sentences()[:3])}"
 
 
-@dataclass(frozen=True)
-class _Placed:
+class _Placed(NamedTuple):
     """A lane and the height at which its people stand."""
 
     lane: Lane
@@ -106,8 +105,7 @@ class _Placed:
     part: str  # whose color it has
 
 
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     """A strip, with its title at the top and its ticks below."""
 
     strip: Strip

@@ -8,8 +8,7 @@ Group means are lines, not bars, so that the axis need not start at zero and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -132,8 +131,7 @@ def waterfall_caption(
     return f"{gap} Of it, {shares}, {assuming(found.diagnostics.assumptions)}"
 
 
-@dataclass(frozen=True)
-class _Column:
+class _Column(NamedTuple):
     """A group's mean, or a step with the interval around its end."""
 
     name: str
