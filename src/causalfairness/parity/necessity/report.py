@@ -182,10 +182,9 @@ class NecessityReport:
     def effects(self) -> EffectTable:
         """What are the effects on outcome and prediction, path by path? For a forest plot."""
         rows = [
-            effect.named(f"{what}: {path.name}")
+            path.effects[pick].named(f"{what}: {path.name}")
             for what, pick in (("outcome", 0), ("prediction", 1))
             for path in self.paths
-            for effect in (path.effects[pick],)
         ]
         return EffectTable(tuple(rows), level=self.level)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from causalfairness.effects import Effect
 from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p_value
@@ -41,29 +41,6 @@ class Judgment(NamedTuple):
 
     verdict: Verdict | None
     evidence: tuple[Evidence, ...]
-
-
-class Rule(Protocol):
-    """How is judged what must vanish?"""
-
-    @property
-    def margin(self) -> float | None:
-        """How far from zero may it be?"""
-        ...
-
-    @property
-    def level(self) -> float:
-        """At which level are intervals shown?"""
-        ...
-
-    @property
-    def is_tested(self) -> bool:
-        """Is chance allowed for?"""
-        ...
-
-    def judge(self, differences: Sequence[Effect]) -> Judgment:
-        """What is said about each path, and about all of them?"""
-        ...
 
 
 @dataclass(frozen=True)
@@ -144,3 +121,6 @@ class PointRule:
         ]
         overall: Verdict = "violated" if "violated" in verdicts else "satisfied"
         return Judgment(overall, tuple(map(Evidence, verdicts)))
+
+
+Rule = EquivalenceRule | PointRule  # how is judged what must vanish
