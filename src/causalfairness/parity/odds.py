@@ -348,17 +348,10 @@ def _ask(decided: Decided, decide: Decide, seed: int) -> Reliance:
     for rng in np.random.default_rng(seed).spawn(DEALS):
         order = rng.permutation(len(pair))
         changed |= decide(dealt_anew(people, decided.model.mediators, order)) != before
-    if changed.any():
-        return Reliance(
-            True,
-            f"{int(changed.sum()):,} of {len(pair):,} decisions change when the mediators are "
-            f"dealt out anew among people {DEALS} times",
-        )
-    return Reliance(
-        False,
-        f"none of {len(pair):,} decisions changes when the mediators are dealt out anew among "
-        f"people {DEALS} times",
-    )
+    count = f"{int(changed.sum()):,}" if changed.any() else "none"
+    change = f"{count} of {len(pair):,} decisions change{'' if changed.any() else 's'}"
+    dealt = f"when the mediators are dealt out anew among people {DEALS} times"
+    return Reliance(bool(changed.any()), f"{change} {dealt}")
 
 
 def _compare(decided: Decided) -> Reliance:

@@ -260,7 +260,12 @@ def _yes_of_prediction(
         )
     if {*known} <= BINARY:
         if isinstance(wanted, float) and wanted != 1.0:
-            raise OutcomeError(_ambiguous(called, wanted))
+            raise OutcomeError(
+                f"{called} holds 0 and 1 while outcome_value={wanted:g}: 1 could mean that "
+                f"{wanted:g} is predicted, or that 1 is. Leave outcome_value out and ask for the "
+                "rate of the other class (its fpr is this one's fnr, its ppv this one's npv), or "
+                "give both columns as words"
+            )
         return 1.0
     labels = isinstance(known[0], str) or {*known} <= {*outcome_levels}
     if wanted is None or not labels:
@@ -272,15 +277,6 @@ def _yes_of_prediction(
             "or the threshold of the classifier"
         )
     return wanted
-
-
-def _ambiguous(called: str, wanted: float) -> str:
-    return (
-        f"{called} holds 0 and 1 while outcome_value={wanted:g}: 1 could mean that "
-        f"{wanted:g} is predicted, or that 1 is. Leave outcome_value out and ask for the rate of "
-        "the other class (its fpr is this one's fnr, its ppv this one's npv), or give both "
-        "columns as words"
-    )
 
 
 def _no_decision(known: Sequence[Value], column: str | None) -> str:
