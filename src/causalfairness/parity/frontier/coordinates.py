@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +159,7 @@ def _predicted(
     study: Study, paths: AllowedPaths, splits: list[Split], workers: int
 ) -> tuple[Array, dict[str, NDArray[np.object_]]]:
     """Everyone's score and adapted columns, by the predictor of their fold."""
-    tasks = [_Task(study, paths, split) for split in splits]
+    tasks = [(study, paths, split) for split in splits]
     seen = run_all(_seen, tasks, workers=workers, what="building predictors")
     score = np.empty(len(study.people.group))
     columns = {name: np.empty(len(score), dtype=object) for name in study.people.features}
@@ -170,15 +170,9 @@ def _predicted(
     return score, columns
 
 
-class _Task(NamedTuple):
-    study: Study
-    allowed: AllowedPaths
-    split: Split
-
-
-def _seen(task: _Task) -> tuple[Array, dict[str, list[Any]]]:
+def _seen(task: tuple[Study, AllowedPaths, Split]) -> tuple[Array, dict[str, list[Any]]]:
     """The scores of held-out rows, and what the predictor saw of them."""
-    predictor = task.study.fitted(task.allowed, task.split)
-    rows = task.study.people.rows(task.split.test)
+    study, allowed, split = task
+    predictor, rows = study.fitted(allowed, split), study.people.rows(split.test)
     frame = FrameRows(predictor.adapted_features(rows)).frame
     return score_of(predictor, rows), {name: frame[name].to_list() for name in frame.columns}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -88,27 +88,16 @@ def frontier(
     splits = random_splits(
         people.group, people.model, repetitions=repetitions, holdout=holdout, seed=seed
     )
-    tasks = [_Task(study, each, split, bins) for split in splits for each in sets]
+    tasks = [(study, each, split, bins) for split in splits for each in sets]
     judged = run_all(_judged, tasks, workers=workers, what="building predictors")
     return _Found(study, sets, splits, judged, bins, graph is None).result()
 
 
-class _Task(NamedTuple):
-    study: Study
-    allowed: AllowedPaths
-    split: Split
-    bins: int
-
-
-def _judged(task: _Task) -> Judged:
-    people, test = task.study.people, task.split.test
-    return judge(
-        task.study.scores(task.allowed, task.split),
-        people.outcome[test],
-        people.group[test],
-        bins=task.bins,
-        binary=people.is_binary,
-    )
+def _judged(task: tuple[Study, AllowedPaths, Split, int]) -> Judged:
+    study, allowed, split, bins = task
+    people, scores = study.people, study.scores(allowed, split)
+    outcome, group = people.outcome[split.test], people.group[split.test]
+    return judge(scores, outcome, group, bins=bins, binary=people.is_binary)
 
 
 @dataclass(frozen=True, eq=False)
