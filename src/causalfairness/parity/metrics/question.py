@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 from causalfairness.effects.table import as_html, as_section, as_text
@@ -125,11 +126,8 @@ class GroupMetrics:
 
     def sentences(self) -> tuple[str, ...]:
         """What do the numbers say, in plain words?"""
-        said = [
-            sentence
-            for part in self.partitions
-            for sentence in sentences_about(part, self.about, self.level, self.smallest)
-        ]
+        asked = self.about, self.level, self.smallest
+        said = chain.from_iterable(sentences_about(part, *asked) for part in self.partitions)
         return *said, *([] if "selection_rate" in self.absent else [SCREEN]), CAUTION
 
     def __getitem__(self, group: Any) -> Mapping[str, Measured]:
@@ -145,8 +143,8 @@ class GroupMetrics:
         return _measured(found[0], group, self.level)
 
     def __str__(self) -> str:
-        tables = [as_text(table) for table in self._tables()]
-        return "\n".join([self._title, *_spaced(tables), *self.sentences(), *self._remarks()])
+        tables = [line for table in self._tables() for line in (as_text(table), "")]
+        return "\n".join([self._title, *tables, *self.sentences(), *self._remarks()])
 
     __repr__ = __str__
 
@@ -162,12 +160,9 @@ class GroupMetrics:
             f"{100 * self.level:.6g}% intervals"
         )
 
-    def _tables(self) -> list[list[list[str]]]:
-        return [
-            table
-            for part in self.partitions
-            for table in page_tables(part, self.level, self.smallest)
-        ]
+    def _tables(self) -> Iterator[list[list[str]]]:
+        tables = (page_tables(part, self.level, self.smallest) for part in self.partitions)
+        return chain.from_iterable(tables)
 
     def _remarks(self) -> list[str]:
         reasons: dict[str, list[str]] = {}
@@ -177,13 +172,8 @@ class GroupMetrics:
         return [f"rows: {self.account}", *missing, *(f"note: {note}" for note in self.notes)]
 
     def _collect(self, records: Records) -> MetricTable:
-        return MetricTable(
-            tuple(
-                record
-                for part in self.partitions
-                for record in records(part, self.level, self.smallest)
-            )
-        )
+        found = (records(part, self.level, self.smallest) for part in self.partitions)
+        return MetricTable(tuple(chain.from_iterable(found)))
 
 
 def group_metrics(
@@ -248,12 +238,6 @@ def _measured(part: Partition, group: Any, level: float) -> dict[str, Measured]:
             number(measure.value[at]), number(low[at]), number(high[at]), int(measure.people[at])
         )
     return found
-
-
-def _spaced(tables: Sequence[str]) -> Iterator[str]:
-    for table in tables:
-        yield table
-        yield ""
 
 
 def _notes(

@@ -135,12 +135,8 @@ class Means:
 
     def at(self, groups: Any) -> Means:
         """How large is the mean in these groups?"""
-        return Means(
-            self.value[groups],
-            self.standard_error[groups],
-            self.total[groups],
-            self.people[groups],
-        )
+        parts = self.value, self.standard_error, self.total, self.people
+        return Means(*(part[groups] for part in parts))
 
 
 Measure = Shares | Means
