@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -256,26 +257,20 @@ class _Redrawn:
         weights = self.people.pair.rows.weights
         return replicate(
             refits_of(self.scm, values, nodes, None if weights is None else weights[kept]),
-            _Answer(self, place),
+            partial(self.answer, place),
             needed,
             replicates=replicates,
             workers=workers,
             seed=self.seed,
         )
 
+    def answer(self, place: NDArray[np.int64], equations: Equations, counts: Array) -> Array:
+        """All means, if rows count this often. (3, 2, bins); 0 where a group has nobody.
 
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """What one replicate computes; it travels to workers."""
-
-    of: _Redrawn
-    place: NDArray[np.int64]  # of each person among the rows that are redrawn
-
-    def __call__(self, equations: Equations, counts: Array) -> Array:
-        """All means, if rows count this often. (3, 2, bins); 0 where a group has nobody."""
-        of = self.of
-        scm = replace(of.scm, equations=equations)
-        columns = of.placed.columns.copy()
-        moved = by_model(scm, of.people, of.native, draws=of.draws, seed=of.seed)
-        columns[2, of.people.is_comparison] = moved
-        return np.nan_to_num(replace(of.placed, columns=columns).means(counts[self.place]))
+        `place` is that of each person among the rows that are redrawn.
+        """
+        scm = replace(self.scm, equations=equations)
+        columns = self.placed.columns.copy()
+        moved = by_model(scm, self.people, self.native, draws=self.draws, seed=self.seed)
+        columns[2, self.people.is_comparison] = moved
+        return np.nan_to_num(replace(self.placed, columns=columns).means(counts[place]))
