@@ -76,12 +76,11 @@ def equal_opportunity_test(
         )
     levels = column.levels()
     brought = read(predictions, group, levels.codes[:, None].astype(float))  # rows are put in order
+    there = ", ".join(map(repr, levels.values[:5]))
     if favorable is None:
-        there = ", ".join(map(repr, levels.values[:5]))
         raise InvarianceError(f"{NOBODY_SAID}; the outcome holds {there}")
     wanted = favorable if column.is_number else str(favorable)
     if wanted not in levels.values:
-        there = ", ".join(map(repr, levels.values[:5]))
         raise InvarianceError(f"nobody has the outcome {favorable!r}; there are {there}")
     kept = np.flatnonzero(brought.features[:, 0] == levels.values.index(wanted))
     names = np.array(brought.levels, dtype=object)[brought.group[kept]].tolist()

@@ -65,9 +65,7 @@ def read_predictions(predictions: Any) -> tuple[tuple[str, ...], Array]:
     >>> read_predictions(np.zeros((2, 2)))[0]
     ('model 1', 'model 2')
     """
-    columns = _columns_of(predictions, "model")
-    if columns is None:
-        columns = [column_from("the model", predictions)]
+    columns = _columns_of(predictions, "model", alone="the model")
     for column in columns:
         if not column.is_number:
             raise ColumnTypeError(
@@ -113,9 +111,7 @@ def read_group(group: Any) -> tuple[tuple[str, ...], Codes]:
 
 
 def _read_features(features: Any, rows: int) -> Array:
-    columns = _columns_of(features, "feature")
-    if columns is None:
-        columns = [column_from("feature", features)]
+    columns = _columns_of(features, "feature", alone="feature")
     parts = [np.empty((rows, 0))] if not columns else []
     for column in columns:
         check_known(column)
@@ -123,8 +119,8 @@ def _read_features(features: Any, rows: int) -> Array:
     return np.hstack(parts)
 
 
-def _columns_of(values: Any, what: str) -> list[Column] | None:
-    """The columns of a matrix or a frame; None for a plain list of values."""
+def _columns_of(values: Any, what: str, *, alone: str) -> list[Column]:
+    """The columns of a matrix or a frame; a plain list of values is one column, `alone`."""
     if isinstance(values, list | tuple) and len(values) and isinstance(values[0], list | tuple):
         values = np.array(values, dtype=object)
     if isinstance(values, np.ndarray) and values.ndim == 2:
@@ -136,7 +132,7 @@ def _columns_of(values: Any, what: str) -> list[Column] | None:
     if isinstance(values, np.ndarray | list | tuple) or not (
         isinstance(values, Table) or hasattr(values, "columns")
     ):
-        return None
+        return [column_from(alone, values)]
     names = open_frame(values).collect_schema().names()
     rows = frame_rows(values, names, unweighted=f"a test of {what}s", aligned=True)
     return [rows.read(name) for name in names]

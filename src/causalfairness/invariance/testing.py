@@ -11,7 +11,7 @@ Z must not hold anything that the group brings about: what it explains is no lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -100,7 +100,13 @@ def invariance_test(
         return judge(brought, split, learn, chances)
 
     parts = run_all(judged, splits, workers=workers, what="learning the regressions")
-    found = _asked(method, brought, splits, parts, learn, regressor)(draws, drawing)
+    if method == "projected":
+        found = projected(parts, draws, drawing)
+    elif method == "randomization":
+        found = randomization(parts, draws, drawing)
+    else:
+        pooled = [_without_group(brought, split, learn, regressor) for split in splits]
+        found = paired(parts, pooled, draws, drawing)
     return _result(method, brought, parts, found, level, draws)
 
 
@@ -113,25 +119,6 @@ def _check(method: str, level: float, draws: int) -> None:
         raise InvarianceError(
             f"draws must be a whole number, 19 or more, or no p-value reaches 0.05; found {draws!r}"
         )
-
-
-Asked = Callable[[int, np.random.Generator], Statistics]
-
-
-def _asked(
-    method: str,
-    brought: Brought,
-    splits: Sequence[Split],
-    parts: Sequence[Judged],
-    learn: Regress,
-    regressor: Any,
-) -> Asked:
-    if method == "projected":
-        return lambda draws, rng: projected(parts, draws, rng)
-    if method == "randomization":
-        return lambda draws, rng: randomization(parts, draws, rng)
-    pooled = [_without_group(brought, split, learn, regressor) for split in splits]
-    return lambda draws, rng: paired(parts, pooled, draws, rng)
 
 
 def _without_group(brought: Brought, split: Split, learn: Regress, regressor: Any) -> Array:
