@@ -151,9 +151,8 @@ def _check_exists(decided: Decided, asked: Rate, who: str, hint: str = "") -> No
                 f"({decided.prediction.said(bool(says))}): a predictor that never tells people "
                 f"apart has no error-rate gap to explain{hint}"
             )
-    inside = (
-        weight[:, int(asked.given)] if asked.of == "prediction" else weight[..., int(asked.given)]
-    )
+    given = int(asked.given)
+    inside = weight[:, given] if asked.of == "prediction" else weight[..., given]
     labels = decided.model.reference_label, decided.model.comparison_label
     for role, name in enumerate(("reference", "comparison")):
         if inside[role].sum() == 0:

@@ -108,9 +108,8 @@ def outcomes_otherwise(
         return _found(people, said, f"column {counterfactual}", (GIVEN.format(counterfactual),))
     if isinstance(counterfactual, StructuralCausalModel):
         moved = people.outcome.copy()
-        moved[people.is_comparison] = by_model(
-            counterfactual, people, native, draws=draws, seed=seed
-        )
+        told = by_model(counterfactual, people, native, draws=draws, seed=seed)
+        moved[people.is_comparison] = told
         return _found(people, moved, "structural causal model", counterfactual.assumptions)
     frame = counterfactual.transform(only_rows(native, people.pair.index))
     rows = frame_rows(frame, [people.target.column])
