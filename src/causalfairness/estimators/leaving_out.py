@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from causalfairness.effects.second_moments import StageArrays, second_moments
 from causalfairness.estimators.cross_fitting import assign_folds
 from causalfairness.estimators.doubly_robust import DoublyRobust
 from causalfairness.estimators.known_model import KnownModel
-from causalfairness.estimators.nuisance import Nuisance, Sample, fit_nuisance
+from causalfairness.estimators.nuisance import fit_nuisance
 from causalfairness.estimators.one_step import Guard, counted_in_groups, stage_arrays
 from causalfairness.estimators.saturated import CellPieces, Saturated
 from causalfairness.estimators.strata import Strata
@@ -70,8 +69,8 @@ def leaving_out(
     if isinstance(estimator, Strata):
         pieces = estimator.pieces(estimator.read(table, model, of).cells.pair(model))
         return lambda confounder: _among_cells(pieces, confounder)
-    people = _People.of(estimator, table, model, of, workers, seed)
-    return people.without
+    pair = estimator.read(table, model, of).pair(model)
+    return _among_rows(estimator, pair, workers=workers, seed=seed)
 
 
 def _compared(
@@ -138,59 +137,33 @@ def _numbered(columns: Sequence[Positions], rows: int) -> Positions:
 # --- rows -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _People:
-    """What was learned about everyone with all confounders in sight?"""
+def _among_rows(
+    estimator: DoublyRobust | KnownModel, pair: RowPair, *, workers: int, seed: int
+) -> Callable[[str], LeftOut]:
+    """Models of everyone with all confounders in sight are learned once."""
+    sample = estimator.sample(pair)
+    fold = assign_folds(sample.group, estimator.folds, np.random.default_rng(seed).spawn(1)[0])
+    candidates = estimator.candidates(pair, seed)
+    guard = Guard.of(estimator.clip, pair.model)
+    whole = stage_arrays(sample, fit_nuisance(sample, candidates, fold, workers=workers), guard)
+    counted, mediated = counted_in_groups(sample), sample.has_mediators
 
-    estimator: DoublyRobust | KnownModel
-    pair: RowPair
-    sample: Sample
-    fold: NDArray[np.int64]
-    nuisance: Nuisance
-    candidates: Any
-    workers: int
-    seed: int
-
-    @classmethod
-    def of(
-        cls,
-        estimator: DoublyRobust | KnownModel,
-        table: Table,
-        model: StandardFairnessModel,
-        of_what: Of,
-        workers: int,
-        seed: int,
-    ) -> _People:
-        pair = estimator.read(table, model, of_what).pair(model)
-        sample = estimator.sample(pair)
-        rng = np.random.default_rng(seed).spawn(1)[0]
-        fold = assign_folds(sample.group, estimator.folds, rng)
-        candidates = estimator.candidates(pair, seed)
-        nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
-        return cls(estimator, pair, sample, fold, nuisance, candidates, workers, seed)
-
-    def without(self, confounder: str) -> LeftOut:
-        pair = self.pair.without(confounder)
-        short = replace(self.sample, confounders=pair.confounders)
-        candidates = self.estimator.candidates(pair, self.seed)
-        models = fit_nuisance(short, candidates, self.fold, workers=self.workers)
-        guard = Guard.of(self.estimator.clip, pair.model)
-        without = stage_arrays(short, models, guard)
-        with_it = stage_arrays(self.sample, self.nuisance, guard)
-        if self.sample.known is None and self.sample.has_mediators:
-            nested = np.swapaxes(self._nested(models.outcome), 0, 1)
-            with_it = with_it._replace(nested=models.outcome - nested)
-        return _compared(
-            confounder,
-            without,
-            with_it,
-            counted_in_groups(self.sample),
-            mediated=self.sample.has_mediators,
-        )
-
-    def _nested(self, outcome: Array) -> Array:
+    def nested(outcome: Array) -> Array:
         """What is the mean of these Q_i given all confounders?"""
-        told = np.where(self.sample.group == 1, outcome[1], outcome[0])
-        sample = replace(self.sample, outcome=told, known=outcome)
-        means = self.candidates._replace(outcome_given_c=self.candidates.nested)
-        return fit_nuisance(sample, means, self.fold, workers=self.workers).nested
+        told = np.where(sample.group == 1, outcome[1], outcome[0])
+        asked = replace(sample, outcome=told, known=outcome)
+        means = candidates._replace(outcome_given_c=candidates.nested)
+        return fit_nuisance(asked, means, fold, workers=workers).nested
+
+    def without(confounder: str) -> LeftOut:
+        fewer = pair.without(confounder)
+        short = replace(sample, confounders=fewer.confounders)
+        found = fit_nuisance(short, estimator.candidates(fewer, seed), fold, workers=workers)
+        with_it = whole
+        if sample.known is None and mediated:
+            of_short = np.swapaxes(nested(found.outcome), 0, 1)
+            with_it = whole._replace(nested=found.outcome - of_short)
+        before = stage_arrays(short, found, guard)
+        return _compared(confounder, before, with_it, counted, mediated=mediated)
+
+    return without
