@@ -25,7 +25,6 @@ class Fit(Protocol):
     @property
     def nbytes(self) -> int:
         """How many bytes are to be kept?"""
-        ...
 
 
 Problem = TypeVar("Problem")

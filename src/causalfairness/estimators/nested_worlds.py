@@ -79,22 +79,18 @@ class Question(Protocol):
     @property
     def moved(self) -> tuple[str, ...]:
         """Which nodes follow from the protected attribute?"""
-        ...
 
     @property
     def outcome(self) -> str | None:
         """Which of them is the outcome?"""
-        ...
 
     def take(self, rows: Positions) -> Question:
         """What is asked about some of the rows?"""
-        ...
 
     def answer(
         self, i: int, world: Values, noise: Values, equations: Equations, told: Told
     ) -> Array:
         """What is the outcome in this world, told i?"""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,10 +27,8 @@ class Estimator(Protocol):
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Any:
         """What does the estimator need of the table?"""
-        ...
 
     def estimate(
         self, reading: Any, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means for the two groups of this model?"""
-        ...

@@ -52,26 +52,21 @@ class Refit(Protocol):
     @property
     def name(self) -> str:
         """What is the model called?"""
-        ...
 
     @property
     def is_parametric(self) -> bool:
         """Do its answers move smoothly with the rows, as the bootstrap needs?"""
-        ...
 
     @property
     def gives_chances(self) -> bool:
         """Does it predict a probability?"""
-        ...
 
     @property
     def short_of_rows(self) -> bool:
         """Has it more columns than its rows can carry?"""
-        ...
 
     def predict(self, targets: Array, weights: Array) -> Array:
         """What does it say, target by target? (targets, n) and (n,) give (targets, n)."""
-        ...
 
 
 class Design(NamedTuple):
