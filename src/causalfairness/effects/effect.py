@@ -44,11 +44,9 @@ class Basis:
     seed: str = ""
 
     def __str__(self) -> str:
-        extra = "".join(f", {name} {text}" for name, text in self._details() if text)
+        details = ("order", self.order[:12]), ("draws", self.seed)
+        extra = "".join(f", {name} {text}" for name, text in details if text)
         return f"data {self.fingerprint[:12]}, {self.unit}{extra}"
-
-    def _details(self) -> tuple[tuple[str, str], ...]:
-        return ("order", self.order[:12]), ("draws", self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +100,12 @@ class Effect:
     def __add__(self, other: Effect) -> Effect:
         if not isinstance(other, Effect):
             return NotImplemented
-        self._check_same_basis(other, "add")
-        return self._combined(f"{self.name} + {other.name}", other, sign=1.0)
+        return self._combined(other, "add", "+", 1.0)
 
     def __sub__(self, other: Effect) -> Effect:
         if not isinstance(other, Effect):
             return NotImplemented
-        self._check_same_basis(other, "subtract")
-        return self._combined(f"{self.name} - {other.name}", other, sign=-1.0)
+        return self._combined(other, "subtract", "-", -1.0)
 
     def __neg__(self) -> Effect:
         return replace(self, name=f"-{self.name}", value=-self.value, spread=-self.spread)
@@ -133,12 +129,13 @@ class Effect:
 
     __repr__ = __str__
 
-    def _combined(self, name: str, other: Effect, *, sign: float) -> Effect:
-        return Effect(
-            name=name,
-            value=self.value + sign * other.value,
-            spread=self.spread + sign * other.spread,
-            basis=self.basis,
+    def _combined(self, other: Effect, verb: str, sign: str, times: float) -> Effect:
+        self._check_same_basis(other, verb)
+        return replace(
+            self,
+            name=f"{self.name} {sign} {other.name}",
+            value=self.value + times * other.value,
+            spread=self.spread + times * other.spread,
             assumptions=self.assumptions | other.assumptions,
         )
 

@@ -51,10 +51,8 @@ def bayesian_cells(
     """
     shape = (draws, len(size))
     if binary:
-        successes, failures = (
-            rng.standard_gamma(total, shape),
-            rng.standard_gamma(size - total, shape),
-        )
+        successes = rng.standard_gamma(total, shape)
+        failures = rng.standard_gamma(size - total, shape)
         return CellDraws(successes + failures, successes)
     drawn = rng.standard_gamma(size, shape)
     return CellDraws(drawn, drawn * _normal_means(size, total, variance, shape, rng))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from causalfairness.effects import (
     WorldMeans,
 )
 from causalfairness.effects.contrasts import CONTRASTS, Convention
+from causalfairness.effects.table import as_section
 from causalfairness.effects.world_means import ALL_WORLDS, Among, Told
 from causalfairness.errors import GroupNotFoundError, MissingValuesError, TooFewRowsError
 from causalfairness.inference import holm, simultaneous_quantile
@@ -149,8 +149,7 @@ class NetworkEffects:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<li>{escape(line)}</li>" for line in self._remarks)
-        return f"<h4>{escape(self._headline)}</h4>{self.table()._repr_html_()}<ul>{remarks}</ul>"
+        return as_section(self._headline, self.table()._repr_html_(), self._remarks)
 
     @property
     def _headline(self) -> str:
@@ -239,8 +238,7 @@ class GroupedEffects:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        refused = "".join(f"<li>{escape(line)}</li>" for line in self._left_out)
-        return self.table()._repr_html_() + (f"<ul>{refused}</ul>" if refused else "")
+        return as_section("", self.table()._repr_html_(), self._left_out)
 
     @property
     def _left_out(self) -> list[str]:
