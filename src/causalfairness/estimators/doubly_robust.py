@@ -41,7 +41,7 @@ from causalfairness.estimators.nuisance import (
     fit_nuisance,
 )
 from causalfairness.estimators.one_step import Guard, OneStep, Strain, one_step
-from causalfairness.estimators.protocol import ASSUMPTIONS
+from causalfairness.estimators.protocol import ASSUMPTIONS, described
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
 
@@ -86,7 +86,7 @@ class DoublyRobust:
         check_means(self.nested, binary=False, what="a mean over mediators")
 
     def __str__(self) -> str:
-        return described("DoublyRobust", self, ("outcome", "group", "nested"))
+        return described(self)
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""
@@ -119,19 +119,6 @@ class DoublyRobust:
             outcome_given_c=given(self.outcome, predictors(c, seed)),
             nested=given(nested, regressors(c, seed)),
         )
-
-
-def described(name: str, estimator: Any, learners: Sequence[str], *first: str) -> str:
-    """How is an estimator written in a line? What is left to choose goes unmentioned."""
-    chosen = ((role, getattr(estimator, role)) for role in learners)
-    settings = [
-        *first,
-        *(f"{role}={type(one).__name__}" for role, one in chosen if one is not None),
-    ]
-    settings += [f"folds={estimator.folds}", f"repeats={estimator.repeats}"]
-    if estimator.clip is not None:
-        settings.append(f"clip={estimator.clip:g}")
-    return f"{name}({', '.join(settings)})"
 
 
 def check_settings(folds: int, repeats: int, clip: float | None) -> None:
@@ -187,11 +174,9 @@ def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
     'linear (2 of 3), boosting (1 of 3)'
     """
     taken = Counter(loss.learner for loss in losses)
-    first, times = losses[0], len(losses)
+    first, times, names = losses[0], len(losses), losses[0].learner
     if len(taken) > 1:
         names = ", ".join(f"{name} ({count} of {times})" for name, count in taken.most_common())
-    else:
-        names = first.learner
     mean, flat = (float(np.mean([getattr(x, f) for x in losses])) for f in ("loss", "baseline"))
     return LearnerLoss(first.target, names, first.measure, mean, flat)
 
@@ -211,20 +196,17 @@ def assemble(
     means = WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS))
     raw_gap = (means[1, 1, 1] - means[0, 0, 0]).named("total")
     overlap, notes = summarise([strain for run in runs for strain in run.strains])
+    linear_chances = any(x.measure == "log loss" and "linear" in x.learner for x in losses)
     diagnostics = Diagnostics(
         estimator=name,
         rows=pair.account,
         overlap=overlap,
         learners=losses,
         assumptions=ASSUMPTIONS,
-        notes=(*notes, *(capped(pair) if _by_linear_chances(losses) else ())),
+        notes=(*notes, *(capped(pair) if linear_chances else ())),
     )
     moments = SecondMoments.average([run.second_moments for run in runs])
     return Estimate(means, raw_gap, diagnostics, second_moments=moments)
-
-
-def _by_linear_chances(losses: Sequence[LearnerLoss]) -> bool:
-    return any(loss.measure == "log loss" and "linear" in loss.learner for loss in losses)
 
 
 def summarise(

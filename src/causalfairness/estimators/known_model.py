@@ -19,7 +19,6 @@ from causalfairness.estimators.answers import evaluate
 from causalfairness.estimators.doubly_robust import (
     check_settings,
     cross_fitted,
-    described,
     given,
     sample_of,
 )
@@ -31,6 +30,7 @@ from causalfairness.estimators.learners import (
     regressors,
 )
 from causalfairness.estimators.nuisance import Candidates, Sample
+from causalfairness.estimators.protocol import described
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
 
@@ -104,8 +104,7 @@ class KnownModel:
         return Candidates(given(self.group, classifiers(c, seed)), (), (), learners, learners)
 
     def __str__(self) -> str:
-        name = getattr(self.predict, "__qualname__", type(self.predict).__name__)
-        return described("KnownModel", self, ("group", "nested"), name)
+        return described(self)
 
     def _check(self, pair: RowPair, predicted: Any) -> None:
         if np.ptp(predicted) == 0:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
+from numbers import Integral, Real
 from typing import Any, Protocol
 
 from causalfairness.effects import Estimate
@@ -32,3 +35,29 @@ class Estimator(Protocol):
         self, reading: Any, model: StandardFairnessModel, *, workers: int, seed: int
     ) -> Estimate:
         """What are the twelve world means for the two groups of this model?"""
+
+
+def described(estimator: Any) -> str:
+    """How is an estimator written in a line? What was left to choose goes unmentioned.
+
+    >>> from causalfairness.estimators import DoublyRobust, Strata
+    >>> described(Strata(bins={"age": 4})), described(DoublyRobust(clip=20.0))
+    ("Strata(empty_cells='refuse', bins={'age': 4})", 'DoublyRobust(folds=5, repeats=1, clip=20)')
+    """
+    chosen = [(field.name, getattr(estimator, field.name)) for field in fields(estimator)]
+    settings = [
+        _written(of) if name == "predict" else f"{name}={_written(of)}"
+        for name, of in chosen
+        if of not in (None, 0, {})
+    ]
+    return f"{type(estimator).__name__}({', '.join(settings)})"
+
+
+def _written(setting: Any) -> str:
+    if isinstance(setting, str):
+        return repr(setting)
+    if isinstance(setting, Real):
+        return str(setting) if isinstance(setting, Integral) else f"{setting:g}"
+    if isinstance(setting, Mapping):
+        return str(dict(setting))
+    return str(getattr(setting, "__qualname__", type(setting).__name__))

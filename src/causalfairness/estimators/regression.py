@@ -33,7 +33,7 @@ from causalfairness.estimators.learners import (
     check_takes_weights,
     is_classifier,
 )
-from causalfairness.estimators.protocol import ASSUMPTIONS
+from causalfairness.estimators.protocol import ASSUMPTIONS, described
 from causalfairness.estimators.refitting import (
     LearnerRefit,
     LinearRefit,
@@ -85,9 +85,7 @@ class Regression:
         check_means(self.nested, binary=False, what="a mean over mediators")
 
     def __str__(self) -> str:
-        chosen = {"outcome": self.outcome, "nested": self.nested}
-        named = [f"{role}={type(one).__name__}" for role, one in chosen.items() if one is not None]
-        return f"Regression({', '.join([*named, f'replicates={self.replicates}'])})"
+        return described(self)
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""

@@ -19,7 +19,7 @@ from causalfairness.effects import Basis, Diagnostics, Effect, Estimate, WorldMe
 from causalfairness.effects.world_means import pool
 from causalfairness.errors import EmptyCellsError, RoleError, WeightError
 from causalfairness.estimators.answers import evaluate
-from causalfairness.estimators.protocol import ASSUMPTIONS
+from causalfairness.estimators.protocol import ASSUMPTIONS, described
 from causalfairness.estimators.saturated import CellPieces, Saturated, fit_additive, smooth
 from causalfairness.estimators.support import (
     Support,
@@ -100,20 +100,7 @@ class Strata:
             )
 
     def __str__(self) -> str:
-        cells = self.empty_cells
-        name = (
-            getattr(cells, "__qualname__", type(cells).__name__) if callable(cells) else repr(cells)
-        )
-        settings = [f"empty_cells={name}"]
-        if self.empty_strata is not None:
-            settings.append(f"empty_strata={self.empty_strata!r}")
-        if self.replicates is not None:
-            settings.append(f"replicates={self.replicates}")
-        if self.bins:
-            settings.append(f"bins={dict(self.bins)}")
-        if self.smoothing:
-            settings.append(f"smoothing={self.smoothing:g}")
-        return f"Strata({', '.join(settings)})"
+        return described(self)
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Counts:
         """How many people are in each cell?"""

@@ -34,7 +34,7 @@ from causalfairness.estimators.one_step import (
     refuse_if_strained,
     weigh,
 )
-from causalfairness.estimators.protocol import ASSUMPTIONS
+from causalfairness.estimators.protocol import ASSUMPTIONS, described
 from causalfairness.estimators.refitting import (
     LearnerRefit,
     Refit,
@@ -81,9 +81,7 @@ class Weighting:
         check_takes_weights(self.group)
 
     def __str__(self) -> str:
-        named = [] if self.group is None else [f"group={type(self.group).__name__}"]
-        cut = [] if self.clip is None else [f"clip={self.clip:g}"]
-        return f"Weighting({', '.join([*named, f'replicates={self.replicates}', *cut])})"
+        return described(self)
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""
