@@ -109,8 +109,7 @@ class Strata:
                 "weighted tables have closed-form standard errors only; leave out replicates, or "
                 f"the weights column {model.weights!r}"
             )
-        self._check_binned(model)
-        coarse, cuts = table.coarsened(self.bins or {})
+        coarse, cuts = self._coarsened(table, model)
         return Counts(coarse.cells(model, of), cuts)
 
     def read_both(self, table: Table, model: StandardFairnessModel) -> tuple[Counts, Counts]:
@@ -120,8 +119,7 @@ class Strata:
                 "replicates draw outcome and prediction apart, so that their effects could not be "
                 "subtracted; leave out replicates, for standard errors in closed form"
             )
-        self._check_binned(model)
-        coarse, cuts = table.coarsened(self.bins or {})
+        coarse, cuts = self._coarsened(table, model)
         outcome, prediction = coarse.cells_of_both(model)
         return Counts(outcome, cuts), Counts(prediction, cuts)
 
@@ -156,13 +154,14 @@ class Strata:
         pieces = _pieces(pair, kept, self._smoothed(whole.saturated, filled.guess, pair))
         return Used(whole, pieces, filled.guess)
 
-    def _check_binned(self, model: StandardFairnessModel) -> None:
+    def _coarsened(self, table: Table, model: StandardFairnessModel) -> tuple[Table, Cuts]:
         for column in self.bins or {}:
             if column not in (*model.confounders, *model.mediators):
                 raise RoleError(
                     f"bins names {column!r}, which is neither a confounder nor a mediator; only "
                     "these are counted by"
                 )
+        return table.coarsened(self.bins or {})
 
     @property
     def _strata_policy(self) -> EmptyStrata:
@@ -177,11 +176,9 @@ class Strata:
             raise refusal(pair, support.one_sided, "mediators and ")
         if self._strata_policy == "refuse" and support.in_lone_stratum.any():
             raise refusal(pair, support.in_lone_stratum, "")
-        kept = (
-            ~support.one_sided
-            if self.empty_cells == "restrict"
-            else np.ones_like(support.one_sided)
-        )
+        kept = np.ones_like(support.one_sided)
+        if self.empty_cells == "restrict":
+            kept &= ~support.one_sided
         if self._strata_policy == "restrict":
             kept &= ~support.in_lone_stratum
         if not kept.any():
@@ -255,25 +252,20 @@ class Strata:
             overlap=overlap_of(pieces, support.share_outside),
             assumptions=(
                 *self._assumptions(support),
-                *self._fill_assumption(support),
                 *(f"within a bin, {column} makes no further difference" for column in cuts),
             ),
             notes=(*self._notes(pair, support), *self._said_of_choices(cuts)),
         )
 
     def _assumptions(self, support: Support) -> tuple[str, ...]:
-        if self.empty_cells == "restrict" and support.one_sided.any():
+        if not support.one_sided.any() or self.empty_cells == "zero":
+            return ASSUMPTIONS
+        if self.empty_cells == "restrict":
             return *ASSUMPTIONS[:-1], "the answer is about people with a counterpart only"
-        return ASSUMPTIONS
-
-    def _fill_assumption(self, support: Support) -> tuple[str, ...]:
-        if not support.one_sided.any():
-            return ()
+        fill = "is the given model's value"
         if self.empty_cells == "regression":
-            return ("where a group has no rows, its mean follows from an additive fit",)
-        if callable(self.empty_cells):
-            return ("where a group has no rows, its mean is the given model's value",)
-        return ()
+            fill = "follows from an additive fit"
+        return *ASSUMPTIONS, f"where a group has no rows, its mean {fill}"
 
     def _said_of_choices(self, cuts: Cuts) -> tuple[str, ...]:
         notes = [
@@ -361,15 +353,18 @@ def _closed_form(
     values, spreads = pool(
         pieces.saturated.means, pieces.spreads(), float(share), pieces.share_spread()
     )
-    plain = _plain_means(whole.saturated)
     spread = whole.group_mean_spread(1) - whole.group_mean_spread(0)
-    raw_gap = Effect("total", float(plain[1] - plain[0]), spread, basis, frozenset(ASSUMPTIONS))
-    return WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS)), raw_gap
+    return _on_basis(basis, values, spreads, whole, spread)
 
 
-def _plain_means(saturated: Saturated) -> Array:
-    weight = saturated.weight
-    return np.asarray((saturated.outcome * weight).sum(axis=-1) / weight.sum(axis=-1))
+def _on_basis(
+    basis: Basis, values: Array, spreads: Array, whole: CellPieces, spread: Array
+) -> tuple[WorldMeans, Effect]:
+    """The world means, and the plain gap between the groups with its spread."""
+    weight, stated = whole.saturated.weight, frozenset(ASSUMPTIONS)
+    plain = (whole.saturated.outcome * weight).sum(axis=-1) / weight.sum(axis=-1)
+    raw_gap = Effect("total", float(plain[1] - plain[0]), spread, basis, stated)
+    return WorldMeans(values, spreads, basis, stated), raw_gap
 
 
 def _with_everyone(saturated: Saturated) -> Array:
@@ -385,15 +380,7 @@ def _from_replicates(
     root = np.sqrt(len(drawn) - 1)
     values = _with_everyone(pieces.saturated)
     spreads = np.moveaxis((drawn - drawn.mean(axis=0)) / root, 0, -1)
-    plain = _plain_means(whole.saturated)
-    raw_gap = Effect(
-        "total",
-        float(plain[1] - plain[0]),
-        (gaps - gaps.mean()) / root,
-        basis,
-        frozenset(ASSUMPTIONS),
-    )
-    return WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS)), raw_gap
+    return _on_basis(basis, values, spreads, whole, (gaps - gaps.mean()) / root)
 
 
 def _collapse(pair: CellPair) -> sparse.csr_array:
