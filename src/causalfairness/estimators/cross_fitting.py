@@ -144,9 +144,11 @@ def _best(
         here = fold[_predicted_rows(problem, fold, f)] == f
         unseen[:, fold == f] = values[:, here]
         target[fold == f] = problem.target_without(f)[fold == f]
+    rows = problem.rows
+    y, w = target[rows], np.ones(int(rows.sum())) if weights is None else weights[rows]
     losses = [
-        _loss(problem, learner, target, row, weights)
-        for learner, row in zip(problem.learners, unseen, strict=True)
+        loss_of(problem.name, name, is_classifier(model), y, row[rows], w)
+        for (name, model), row in zip(problem.learners, unseen, strict=True)
     ]
     best = int(np.argmin([loss.loss for loss in losses]))
     by_fold = np.empty((0, len(fold)))
@@ -155,12 +157,3 @@ def _best(
         for f, values in enumerate(predicted):
             by_fold[f, _predicted_rows(problem, fold, f)] = values[best]
     return CrossFitted(unseen[best], by_fold, losses[best])
-
-
-def _loss(
-    problem: Problem, learner: Learner, target: Array, predicted: Array, weights: Array | None
-) -> LearnerLoss:
-    rows = problem.rows
-    w = np.ones(int(rows.sum())) if weights is None else weights[rows]
-    chances = is_classifier(learner.model)
-    return loss_of(problem.name, learner.name, chances, target[rows], predicted[rows], w)

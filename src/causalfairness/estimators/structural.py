@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,13 +131,14 @@ class Structural:
             spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
             basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
         means = WorldMeans(values, spreads, basis, frozenset(stated))
+        weighted = () if model.weights is None else (scm.said_of_weights(),)
         diagnostics = Diagnostics(
             estimator=str(self),
             rows=pair.account,
             overlap=Overlap(),
             learners=tuple(map(_loss, (fit for fit in fits if fit.value is not None))),
             assumptions=stated,
-            notes=(*_doubts(fits), *_about_weights(model, scm), *notes),
+            notes=(*_doubts(fits), *weighted, *notes),
         )
         return Estimate(means, (means[1, 1, 1] - means[0, 0, 0]).named("total"), diagnostics)
 
@@ -181,7 +183,7 @@ class Structural:
         counted[pair.group, place] = pair.weights > 0
         spreads = replicate(
             refits,
-            _Redrawn(worlds, place).means,
+            partial(_redrawn, worlds, place),
             dict(zip(("reference group", "comparison group"), counted, strict=True)),
             replicates=self.replicates,
             workers=workers,
@@ -215,19 +217,17 @@ class _Worlds:
         return np.asarray(self.shares * (outcomes[:, :, None, :] - values[..., None]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Redrawn:
-    """The means over people who count as often as they were drawn."""
+def _redrawn(
+    worlds: _Worlds, place: NDArray[np.intp], equations: Equations, counts: Array
+) -> Array:
+    """The twelve means over people who count as often as they were drawn.
 
-    worlds: _Worlds
-    place: NDArray[np.intp]  # of the two groups' rows among all rows that are drawn from
-
-    def means(self, equations: Equations, counts: Array) -> Array:
-        """The twelve means by these equations."""
-        weights = counts[self.place] * self.worlds.weights
-        drawn = np.flatnonzero(weights)
-        people = self.worlds.people.take(drawn)
-        return _Worlds(people, weights[drawn]).means(people.outcomes(equations))
+    `place` is that of the two groups' rows among all rows that are drawn from.
+    """
+    weights = counts[place] * worlds.weights
+    drawn = np.flatnonzero(weights)
+    people = worlds.people.take(drawn)
+    return _Worlds(people, weights[drawn]).means(people.outcomes(equations))
 
 
 def _all_values(reading: Rows, scm: StructuralCausalModel, people: People) -> dict[str, Array]:
@@ -271,11 +271,6 @@ def _too_short(fits: Sequence[NodeFit]) -> Iterator[str]:
             f"the mechanisms of {', '.join(learned)} were learned, and standard errors leave that "
             "out: intervals may be far too short. Structural(..., replicates=200) has both"
         )
-
-
-def _about_weights(model: StandardFairnessModel, scm: StructuralCausalModel) -> Iterator[str]:
-    if model.weights is not None:
-        yield scm.said_of_weights()
 
 
 def _about_other_rows(values: Array, again: Array) -> Iterator[str]:

@@ -94,7 +94,7 @@ class Weighting:
         pair, guard = reading.pair(model), Guard.of(self.clip, model)
         models = self._models(pair, guard)
         whole = row_weights(pair)
-        strains = models.weighted(whole).strains
+        strains = models.weighted(whole)[1]
         assert pair.outcome is not None
         sample = sample_of(pair, pair.outcome)
         for strain in strains:
@@ -139,14 +139,6 @@ class Weighting:
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighted:
-    """What are the means within each group, and what was asked of the rows?"""
-
-    means: Array
-    strains: tuple[Strain, ...]
-
-
-@dataclass(frozen=True, eq=False)
 class _Models:
     """Which models are fitted, and what follows for the world means?"""
 
@@ -158,10 +150,10 @@ class _Models:
 
     def means(self, weights: Array) -> Array:
         """The means within each group; nothing is refused here."""
-        return self.weighted(weights).means
+        return self.weighted(weights)[0]
 
-    def weighted(self, weights: Array) -> _Weighted:
-        """The means within each group, [i, j, k], with weights cut by the guard."""
+    def weighted(self, weights: Array) -> tuple[Array, list[Strain]]:
+        """The means within each group, [i, j, k], by weights that the guard cuts, and strains."""
         p_c, p_mc = (self._chances(model, weights) for model in (self.given_c, self.given_mc))
         share = np.bincount(self.group, weights) / float(weights.sum())
         means, strains = np.empty((2, 2, 2)), []
@@ -175,7 +167,7 @@ class _Models:
             means[i, j, k] = counted @ self.outcome / counted.sum()
             if not i == told == among:
                 strains.append(strain)
-        return _Weighted(means, tuple(strains))
+        return means, strains
 
     def losses(self, weights: Array) -> tuple[LearnerLoss, ...]:
         """How well do the models describe the rows they were fitted to?"""
