@@ -11,6 +11,7 @@ under random row weights. What the models miss of a group's plain mean is report
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ from causalfairness.estimators.refitting import (
 )
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Of, RowPair, Rows, Table
+from causalfairness.tables.groups import ROLES
 from causalfairness.tables.rows import encode
 
 Array = NDArray[np.float64]
@@ -200,13 +202,9 @@ class _Models:
         ]
         if self.has_confounders and self.given_c:
             nested = self._nested(q, inside)
-            losses += [
-                loss_in_sample(
-                    f"E[Q_{i} | A={j}, C]", self.given_c[j], q[i], nested[i, j], inside[j]
-                )
-                for i in (0, 1)
-                for j in (0, 1)
-            ]
+            for i, j in product((0, 1), repeat=2):
+                name, model = f"E[Q_{i} | A={j}, C]", self.given_c[j]
+                losses.append(loss_in_sample(name, model, q[i], nested[i, j], inside[j]))
         return tuple(losses)
 
     def caveats(self) -> tuple[str, ...]:
@@ -273,9 +271,7 @@ class Ranges(NamedTuple):
 
     def check(self) -> None:
         """Is there anyone to compare with?"""
-        for own, other, share in zip(
-            ("reference", "comparison"), ("comparison", "reference"), self.outside, strict=True
-        ):
+        for own, other, share in zip(ROLES, ROLES[::-1], self.outside, strict=True):
             if share > MOST_OUTSIDE:
                 raise OverlapError(
                     f"{share:.0%} of the {own} group have values beyond the range of the {other} "

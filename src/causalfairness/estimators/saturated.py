@@ -171,10 +171,6 @@ class CellPieces:
         spread[self._index, 0], spread[self._index, 1:] = first, noise * q[:, None]
         return spread.reshape(-1) / float(self.saturated.weight.sum())
 
-    def weights(self, i: int, j: int, k: int) -> Array:
-        """By how much does a row of group i count in mu[i, j, k]? One per profile, mean 1."""
-        return self.saturated.weights_of(i, j, k)
-
     def second_moments(self) -> SecondMoments:
         """What are the second moments of weights and residuals?"""
         arrays = self.saturated.stage_arrays(self.residual_squares())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +61,9 @@ def overlap_of(pieces: CellPieces, share_outside: float) -> Overlap:
     """How much are a group's rows worth, weighted as some world asks? The worst of all worlds."""
     strained = []
     sums, group, profile = pieces.pair.sums, pieces.pair.group, pieces.pair.profile
-    for i, j, k in ((i, 1 - i, k) for i in (0, 1) for k in (0, 1)):
+    for i, k in product((0, 1), repeat=2):
         ratio = np.zeros(len(pieces.kept))
-        ratio[pieces.kept] = pieces.weights(i, j, k)
+        ratio[pieces.kept] = pieces.saturated.weights_of(i, 1 - i, k)
         inside = (group == i) & (sums.w > 0)
         on_rows = ratio[profile[inside]]
         total = float(on_rows @ sums.w[inside])
