@@ -61,10 +61,9 @@ def wilson_interval(successes: ArrayLike, total: ArrayLike, level: float) -> Bou
     reach = z * np.sqrt(p * (1 - p) * n + z**2 / 4)
     low, high = (x + z**2 / 2 - reach) / (n + z**2), (x + z**2 / 2 + reach) / (n + z**2)
     low, high = np.minimum(low, p), np.maximum(high, p)  # rounding may cross the share itself
-    known = n > 0
     return Bounds(
-        np.where(known & (x > 0), np.maximum(low, 0.0), 0.0)[()],
-        np.where(known & (x < n), np.minimum(high, 1.0), 1.0)[()],
+        np.where(x > 0, np.maximum(low, 0.0), 0.0)[()],
+        np.where(x < n, np.minimum(high, 1.0), 1.0)[()],
     )
 
 
@@ -86,8 +85,7 @@ def newcombe_interval(
     first, second = wilson_interval(x, n, level), wilson_interval(y, m, level)
     low = p - q - np.hypot(p - first.low, second.high - q)
     high = p - q + np.hypot(first.high - p, q - second.low)
-    known = (n > 0) & (m > 0)
-    return Bounds(np.where(known, low, -1.0)[()], np.where(known, high, 1.0)[()])
+    return _where_counted(low, high, n, m)
 
 
 def agresti_caffo_interval(
@@ -105,11 +103,7 @@ def agresti_caffo_interval(
     """
     (x, n), (y, m) = _counts(successes, total), _counts(other_successes, other_total)
     low, high = _plain_difference(x + 1, n + 2, y + 1, m + 2, level)
-    known = (n > 0) & (m > 0)
-    return Bounds(
-        np.where(known, np.maximum(low, -1.0), -1.0)[()],
-        np.where(known, np.minimum(high, 1.0), 1.0)[()],
-    )
+    return _where_counted(np.maximum(low, -1.0), np.minimum(high, 1.0), n, m)
 
 
 def wald_interval(
@@ -128,9 +122,7 @@ def wald_interval(
     0.0575 to 0.3425
     """
     (x, n), (y, m) = _counts(successes, total), _counts(other_successes, other_total)
-    low, high = _plain_difference(x, n, y, m, level)
-    known = (n > 0) & (m > 0)
-    return Bounds(np.where(known, low, -1.0)[()], np.where(known, high, 1.0)[()])
+    return _where_counted(*_plain_difference(x, n, y, m, level), n, m)
 
 
 def ratio_interval(
@@ -242,6 +234,12 @@ def _share(x: Array, n: Array) -> Array:
     """The share; one half where nobody was counted."""
     share: Array = np.divide(x, n, out=np.full(np.broadcast(x, n).shape, 0.5), where=n > 0)
     return share
+
+
+def _where_counted(low: Array, high: Array, n: Array, m: Array) -> Bounds:
+    """Of nobody nothing is known: every difference is possible."""
+    known = (n > 0) & (m > 0)
+    return Bounds(np.where(known, low, -1.0)[()], np.where(known, high, 1.0)[()])
 
 
 def _plain_difference(x: Array, n: Array, y: Array, m: Array, level: float) -> Bounds:
