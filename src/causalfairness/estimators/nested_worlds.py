@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,26 +73,6 @@ class People:
         }
 
 
-class Question(Protocol):
-    """Whose mean is asked for: a node of the graph, or a function of its nodes?"""
-
-    @property
-    def moved(self) -> tuple[str, ...]:
-        """Which nodes follow from the protected attribute?"""
-
-    @property
-    def outcome(self) -> str | None:
-        """Which of them is the outcome?"""
-
-    def take(self, rows: Positions) -> Question:
-        """What is asked about some of the rows?"""
-
-    def answer(
-        self, i: int, world: Values, noise: Values, equations: Equations, told: Told
-    ) -> Array:
-        """What is the outcome in this world, told i?"""
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What is the outcome, as a node of the graph?"""
@@ -147,6 +127,9 @@ class Predicted:
             node: domains[node].new(world[node], whole=fitted[node].whole) for node in self.moved
         }
         return evaluate(self.predict, self.frames[i].replaced(mediators), self.model)
+
+
+Question = Measured | Predicted  # whose mean is asked for: a node of the graph, or a function
 
 
 def people_of(equations: Equations, pair: RowPair, *, draws: int, seed: int) -> People:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,29 +44,6 @@ GOOD_ENOUGH = 1e-12  # the same where rounding allows no better
 REUSE = 1e-4  # how far a step must have shrunk for its curvature to serve the next one
 MOST_STEPS = 100
 MOST_HALVINGS = 40
-
-
-class Refit(Protocol):
-    """What does a model say about every row, once fitted to its own rows with these weights?"""
-
-    @property
-    def name(self) -> str:
-        """What is the model called?"""
-
-    @property
-    def is_parametric(self) -> bool:
-        """Do its answers move smoothly with the rows, as the bootstrap needs?"""
-
-    @property
-    def gives_chances(self) -> bool:
-        """Does it predict a probability?"""
-
-    @property
-    def short_of_rows(self) -> bool:
-        """Has it more columns than its rows can carry?"""
-
-    def predict(self, targets: Array, weights: Array) -> Array:
-        """What does it say, target by target? (targets, n) and (n,) give (targets, n)."""
 
 
 class Design(NamedTuple):
@@ -233,6 +210,9 @@ class LearnerRefit:
         x, w = self.features[self.rows], weights[self.rows]
         models = (fit(self.model, x, target[self.rows], w) for target in targets)
         return np.stack([predict_mean(model, self.features) for model in models])
+
+
+Refit = LinearRefit | LogisticRefit | LearnerRefit
 
 
 def loss_in_sample(
