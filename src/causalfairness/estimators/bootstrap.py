@@ -19,6 +19,7 @@ from causalfairness.effects import Basis, Effect, WorldMeans
 from causalfairness.errors import SmallGroupError
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.inference import run_all
+from causalfairness.inference.resampling import check_count
 from causalfairness.tables import RowPair
 
 Array = NDArray[np.float64]
@@ -40,10 +41,7 @@ class Bootstrapped:
 
 def check_replicates(replicates: int) -> None:
     """Are there enough replicates to tell a spread from noise?"""
-    if not isinstance(replicates, int) or replicates < FEWEST_REPLICATES:
-        raise ValueError(
-            f"replicates must be a whole number, at least {FEWEST_REPLICATES}; found {replicates!r}"
-        )
+    check_count("replicates", replicates, least=FEWEST_REPLICATES)
 
 
 def check_sizes(pair: RowPair) -> None:

@@ -43,6 +43,7 @@ from causalfairness.estimators.nuisance import (
 from causalfairness.estimators.one_step import Guard, OneStep, Strain, one_step
 from causalfairness.estimators.protocol import ASSUMPTIONS, described
 from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.inference.resampling import check_count
 from causalfairness.tables import Of, RowPair, Rows, Table
 
 if TYPE_CHECKING:
@@ -123,15 +124,9 @@ class DoublyRobust:
 
 def check_settings(folds: int, repeats: int, clip: float | None) -> None:
     """Can there be this many folds and repetitions, and such a limit on weights?"""
-    if not (isinstance(folds, int) and isinstance(repeats, int)):
-        raise ValueError(f"folds and repeats must be whole numbers; found {folds!r}, {repeats!r}")
+    check_count("folds", folds, least=2)
+    check_count("repeats", repeats, least=1)
     check_clip(clip)
-    if folds < 2:
-        raise ValueError(
-            f"folds must be at least 2: a model must not judge its own rows; found {folds!r}"
-        )
-    if repeats < 1:
-        raise ValueError(f"repeats must be at least 1; found {repeats!r}")
 
 
 def check_clip(clip: float | None) -> None:

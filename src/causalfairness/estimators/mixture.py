@@ -32,6 +32,7 @@ from causalfairness.estimators.mixture_algebra import RIDGE, Cell, Components, m
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import run_all
+from causalfairness.inference.resampling import check_count
 from causalfairness.tables import Column, Of, RowPair, Rows, Table
 from causalfairness.tables.groups import ROLES, shown
 
@@ -75,11 +76,8 @@ class Mixture:
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
-            found = getattr(self, name)
-            right = isinstance(found, int) and found >= least
-            if not right and (name, found) != ("components", None):
-                expected = f"must be a whole number, at least {least}"
-                raise ValueError(f"{name} {expected}; found {found!r}")
+            if (name, getattr(self, name)) != ("components", None):
+                check_count(name, getattr(self, name), least=least)
         check_replicates(self.replicates)
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:

@@ -24,6 +24,7 @@ from causalfairness.estimators.graph_roles import check_roles
 from causalfairness.estimators.nested_worlds import People, people_of
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
+from causalfairness.inference.resampling import check_count
 from causalfairness.scm import Additive, StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.goodness import NodeFit
@@ -75,8 +76,7 @@ class Structural:
 
     def __post_init__(self) -> None:
         check_replicates(self.replicates)
-        if not isinstance(self.draws, int) or self.draws < 1:
-            raise ValueError(f"draws must be a whole number, at least 1; found {self.draws!r}")
+        check_count("draws", self.draws, least=1)
         if not isinstance(self.scm, StructuralCausalModel | CausalGraph):
             raise MechanismError(
                 f"Structural needs a fitted StructuralCausalModel, or a CausalGraph to fit; found "

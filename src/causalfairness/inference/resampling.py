@@ -29,6 +29,18 @@ class CellDraws(NamedTuple):
     total: Array
 
 
+def check_count(name: str, count: int, *, least: int) -> None:
+    """Is this a whole number, and enough of them?
+
+    >>> check_count("repetitions", 1, least=2)
+    Traceback (most recent call last):
+    ...
+    ValueError: repetitions must be a whole number, at least 2; found 1
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < least:
+        raise ValueError(f"{name} must be a whole number, at least {least}; found {count!r}")
+
+
 def bayesian_cells(
     size: Array,
     total: Array,

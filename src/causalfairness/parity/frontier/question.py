@@ -23,12 +23,13 @@ from causalfairness.adaptation.report import GRAPH, RANK, TRANSPORT
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
 from causalfairness.inference import run_all
+from causalfairness.inference.resampling import check_count
 from causalfairness.parity.frontier.measures import Judged, judge
 from causalfairness.parity.frontier.people import read_people
 from causalfairness.parity.frontier.predictors import Study
 from causalfairness.parity.frontier.result import Frontier, FrontierPoint
 from causalfairness.parity.frontier.sets import Allowed, AllowedPaths, Named, read_sets
-from causalfairness.parity.frontier.splits import Split, check_count, random_splits
+from causalfairness.parity.frontier.splits import Split, random_splits
 
 Learner = QuantileLearner | Mapping[str, QuantileLearner]
 SPREAD = (

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from causalfairness.errors import TooFewRowsError
 from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.inference.resampling import check_count
 from causalfairness.tables.groups import Members
 
 Positions = NDArray[np.intp]
@@ -69,18 +70,6 @@ def fold_splits(
     for split in found:
         _check_filled(split, group, model)
     return found
-
-
-def check_count(name: str, count: int, *, least: int) -> None:
-    """Is this a whole number, and enough of them?
-
-    >>> check_count("repetitions", 1, least=2)
-    Traceback (most recent call last):
-    ...
-    ValueError: repetitions must be a whole number, at least 2; found 1
-    """
-    if isinstance(count, bool) or not isinstance(count, int) or count < least:
-        raise ValueError(f"{name} must be a whole number, at least {least}; found {count!r}")
 
 
 def _split(
