@@ -19,9 +19,7 @@ def holm(p_values: ArrayLike) -> Array:
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted
+    return np.minimum(stepped, 1.0)[np.argsort(order)]
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Array:
@@ -32,11 +30,8 @@ def benjamini_hochberg(p_values: ArrayLike) -> Array:
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")[::-1]
-    ranks = np.arange(len(p), 0, -1)
-    stepped = np.minimum.accumulate(p[order] * len(p) / ranks)
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted
+    stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return np.minimum(stepped, 1.0)[np.argsort(order)]
 
 
 def simultaneous_quantile(
