@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,24 +100,19 @@ def _solve(
 ) -> list[CrossFitted]:
     if not problems:
         return []
-    tasks = [_FoldTask(problems, fold, f, weights) for f in range(int(fold.max()) + 1)]
-    fitted = run_all(_predict_fold, tasks, workers=workers, what="fitting nuisance models")
+    predict = partial(_predict_fold, problems, fold, weights)
+    folds = range(int(fold.max()) + 1)
+    fitted = run_all(predict, folds, workers=workers, what="fitting nuisance models")
     return [
         _best(problem, fold, [of_fold[at] for of_fold in fitted], weights)
         for at, problem in enumerate(problems)
     ]
 
 
-class _FoldTask(NamedTuple):
-    problems: Sequence[Problem]
-    fold: Folds
-    left_out: int
-    weights: Array | None
-
-
-def _predict_fold(task: _FoldTask) -> list[Array]:
+def _predict_fold(
+    problems: Sequence[Problem], fold: Folds, weights: Array | None, left_out: int
+) -> list[Array]:
     """Predictions of every problem's candidates for the rows in `_predicted_rows`."""
-    problems, fold, left_out, weights = task
     results = []
     for problem in problems:
         train = np.flatnonzero(problem.rows & (fold != left_out))
