@@ -143,16 +143,18 @@ class Strata:
 
     def pieces(self, pair: CellPair) -> CellPieces:
         """Which cells of two groups are in use, and what is each one's mean?"""
-        return self._used(pair, support_of(pair)).pieces
+        _, pieces, _ = self._used(pair, support_of(pair))
+        return pieces
 
-    def _used(self, pair: CellPair, support: Support) -> Used:
+    def _used(self, pair: CellPair, support: Support) -> tuple[CellPieces, CellPieces, Array]:
+        """All cells, those in use, and the means that would be guessed without looking."""
         kept = self._kept(pair, support)
         weight = pair.by_profile(pair.sums.w)
-        filled = self._filled(pair, weight, kept)
+        outcome, guess = self._filled(pair, weight, kept)
         everyone = np.ones(len(pair.stratum), dtype=bool)
-        whole = _pieces(pair, everyone, Saturated(weight, filled.outcome, pair.stratum))
-        pieces = _pieces(pair, kept, self._smoothed(whole.saturated, filled.guess, pair))
-        return Used(whole, pieces, filled.guess)
+        whole = _pieces(pair, everyone, Saturated(weight, outcome, pair.stratum))
+        pieces = _pieces(pair, kept, self._smoothed(whole.saturated, guess, pair))
+        return whole, pieces, guess
 
     def _coarsened(self, table: Table, model: StandardFairnessModel) -> tuple[Table, Cuts]:
         for column in self.bins or {}:
@@ -188,20 +190,20 @@ class Strata:
             )
         return kept
 
-    def _filled(self, pair: CellPair, weight: Array, kept: Mask) -> Filled:
-        """The mean outcome of every group in every profile, observed or filled."""
+    def _filled(self, pair: CellPair, weight: Array, kept: Mask) -> tuple[Array, Array]:
+        """Every group's mean in every profile, observed or filled, and what would be guessed."""
         total = pair.by_profile(pair.sums.wy)
         outcome = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
         empty = (weight == 0) & kept
         fills = empty.any() and self.empty_cells != "zero"
         if not (fills or self.smoothing):
-            return Filled(outcome, outcome)
+            return outcome, outcome
         if callable(self.empty_cells):
             known = [evaluate(self.empty_cells, pair.features(g), pair.model) for g in (0, 1)]
             guess = np.stack(known)
         else:
             guess = fit_additive(pair, weight, outcome)
-        return Filled(np.where(empty, guess, outcome) if fills else outcome, guess)
+        return np.where(empty, guess, outcome) if fills else outcome, guess
 
     def _smoothed(self, cells: Saturated, guess: Array, pair: CellPair) -> Saturated:
         if not self.smoothing:
@@ -317,21 +319,6 @@ class Counts(NamedTuple):
 
     cells: Cells
     cuts: Cuts
-
-
-class Filled(NamedTuple):
-    """What is each group's mean in each profile, and what would be guessed without looking?"""
-
-    outcome: Array
-    guess: Array
-
-
-class Used(NamedTuple):
-    """What do all cells say, what those in use, and what would be guessed without looking?"""
-
-    whole: CellPieces
-    pieces: CellPieces
-    guess: Array
 
 
 def _pieces(pair: CellPair, kept: Mask, cells: Saturated) -> CellPieces:
