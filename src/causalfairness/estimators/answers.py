@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import PredictorError
+from causalfairness.errors import OutcomeError, PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.groups import canonical
 from causalfairness.tables.source import collect, open_frame, select
@@ -77,6 +77,17 @@ def as_numbers(found: NDArray[np.object_]) -> Array:
             "of them not finite; expected one finite number per row"
         )
     return numbers
+
+
+def check_varies(predicted: Array) -> None:
+    """Is there a gap to explain? Not where a model says the same of everyone.
+
+    >>> check_varies(np.array([0.2, 0.4]))
+    """
+    if np.ptp(predicted) == 0:
+        raise OutcomeError(
+            f"the model predicts {predicted[0]:g} for everyone: there is no gap to explain"
+        )
 
 
 def owner_of(predict: Any) -> Any:

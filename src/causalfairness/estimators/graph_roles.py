@@ -78,7 +78,5 @@ def _with_prediction(
 
 
 def _roles(model: StandardFairnessModel) -> dict[str, str]:
-    return {
-        **dict.fromkeys(model.confounders, "a confounder"),
-        **dict.fromkeys(model.mediators, "a mediator"),
-    }
+    confounders = dict.fromkeys(model.confounders, "a confounder")
+    return confounders | dict.fromkeys(model.mediators, "a mediator")

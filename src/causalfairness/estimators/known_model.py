@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from causalfairness.effects import Estimate
-from causalfairness.errors import OutcomeError, PredictorError
-from causalfairness.estimators.answers import evaluate
+from causalfairness.errors import PredictorError
+from causalfairness.estimators.answers import check_varies, evaluate
 from causalfairness.estimators.doubly_robust import (
     check_settings,
     cross_fitted,
@@ -107,10 +107,7 @@ class KnownModel:
         return described(self)
 
     def _check(self, pair: RowPair, predicted: Any) -> None:
-        if np.ptp(predicted) == 0:
-            raise OutcomeError(
-                f"the model predicts {predicted[0]:g} for everyone: there is no gap to explain"
-            )
+        check_varies(predicted)
         if pair.outcome is None:
             return
         off = np.abs(pair.outcome - predicted) > SAME * float(np.ptp(predicted))

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Diagnostics, Estimate, LearnerLoss, Overlap, WorldMeans
-from causalfairness.errors import MechanismError, NotIdentifiedError, OutcomeError
+from causalfairness.errors import MechanismError, NotIdentifiedError
+from causalfairness.estimators.answers import check_varies
 from causalfairness.estimators.graph_roles import check_roles
 from causalfairness.estimators.nested_worlds import People, people_of
 from causalfairness.fairness_model import StandardFairnessModel
@@ -116,7 +117,8 @@ class Structural:
         people = people_of(scm.equations, pair, draws=self.draws, seed=seed)
         worlds = _Worlds(people, pair.weights)
         outcomes = people.outcomes(scm.equations)
-        _check_varies(outcomes, pair)
+        if pair.outcome is None:  # one that was measured was checked when it was read
+            check_varies(outcomes[pair.group, pair.group, np.arange(len(pair))])
         values = worlds.means(outcomes)
         identity, stated = reading.identity, (*scm.assumptions, EXTRAPOLATES)
         fits = [fit for fit in scm.fits if fit.node in people.question.moved]
@@ -234,15 +236,6 @@ def _all_values(reading: Rows, scm: StructuralCausalModel, people: People) -> di
     """The nodes that are learned again, and their causes, in every row that is not dropped."""
     frame = FrameRows(reading.frame[reading.in_order])
     return encoded(frame, scm.equations.domains, tuple(people.values))
-
-
-def _check_varies(outcomes: Array, pair: RowPair) -> None:
-    """Is there a gap to explain? Measured outcomes were checked when they were read."""
-    own = outcomes[pair.group, pair.group, np.arange(len(pair))]
-    if pair.outcome is None and np.ptp(own) == 0:
-        raise OutcomeError(
-            f"the model predicts {own[0]:g} for everyone: there is no gap to explain"
-        )
 
 
 def _loss(fit: NodeFit) -> LearnerLoss:
