@@ -85,10 +85,9 @@ def bootstrap(
     their rows were drawn in the same way.
     """
     check_sizes(pair)
-    assert pair.outcome is not None
     rows = len(pair.rows.kept)
     drawing = _Drawing(
-        means_of, draw, pair.group, pair.outcome, row_weights(pair), pair.places, rows
+        means_of, draw, pair.group, pair.measured, row_weights(pair), pair.places, rows
     )
     values, plain = drawing.answer(drawing.weights)
     generators = np.random.default_rng(seed).spawn(replicates)

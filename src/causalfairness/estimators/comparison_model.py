@@ -50,9 +50,8 @@ def fit_comparison_model(pair: RowPair, classifier: Any, seed: int) -> Compariso
     model, seen = pair.model, _columns_seen(pair)
     design = np.column_stack([pair.group, *_coded(seen, seen)])
     weights = None if model.weights is None else pair.weights
-    assert pair.outcome is not None
     chosen = _default() if classifier is None else seeded(classifier, seed)
-    fitted = fit(chosen, design, pair.outcome, weights)
+    fitted = fit(chosen, design, pair.measured, weights)
 
     def decide(people: Any) -> Array:
         told = _is_comparison(people, model)

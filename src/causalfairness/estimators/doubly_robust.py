@@ -101,9 +101,8 @@ class DoublyRobust:
 
     def sample(self, pair: RowPair) -> Sample:
         """What do the models learn from?"""
-        assert pair.outcome is not None
         check_means(self.outcome, binary=pair.is_binary, what="the outcome")
-        return sample_of(pair, pair.outcome)
+        return sample_of(pair, pair.measured)
 
     def candidates(self, pair: RowPair, seed: int) -> Candidates:
         """Which learners compete for each kind of nuisance?"""

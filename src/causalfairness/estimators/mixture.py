@@ -148,10 +148,9 @@ class Arranged(NamedTuple):
 
 def arrange(pair: RowPair, most_values: int, rng: np.random.Generator) -> Arranged:
     """Which cells and which numbers do the role columns make?"""
-    assert pair.outcome is not None
     assert pair.rows.target is not None
     inside = pair.model.confounders
-    in_order, outcome = pair.columns.index, pair.outcome
+    in_order, outcome = pair.columns.index, pair.measured
     names = (*sorted(inside, key=in_order), *sorted(pair.model.mediators, key=in_order))
     columns = [pair.rows.columns[name].take(pair.index) for name in names]
     few = [c for c in columns if c.values is None or len(c.levels().values) <= most_values]

@@ -147,9 +147,8 @@ def overlap_of(
     A row of group i needs the weight P(m | j, c) P(c | k) / P(m, c | i) in world (i, j, k)."""
     dense = np.concatenate([_log_densities(groups, cell, confounders) for cell in cells], axis=2)
     group = np.repeat([cell.group for cell in cells], [len(cell.numbers) for cell in cells])
-    assert pair.outcome is not None
     rows = np.concatenate([cell.rows for cell in cells])
-    told = pair.confounders[rows], pair.mediators[rows], pair.outcome[rows]
+    told = pair.confounders[rows], pair.mediators[rows], pair.measured[rows]
     sample, guard = Sample(pair.group[rows], *told, None), Guard.of(None, pair.model)
     (everything, given_c), strains = dense, []
     for i, k in product((0, 1), repeat=2):

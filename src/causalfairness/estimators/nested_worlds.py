@@ -154,9 +154,8 @@ def _question(equations: Equations, pair: RowPair) -> Question:
         columns = (*model.protected_columns, *model.confounders, *model.mediators)
         told_0, told_1 = (frame_rows(pair.features(group), columns) for group in (0, 1))
         return Predicted(tuple(model.mediators), model.predict, model, (told_0, told_1))
-    assert pair.outcome is not None
     routes = routes_of(equations.graph, model.protected_columns, target.column)
-    return Measured(routes.moved, target, pair.outcome)
+    return Measured(routes.moved, target, pair.measured)
 
 
 def _told(equations: Equations, pair: RowPair) -> Mapping[str, tuple[float, float]]:

@@ -127,12 +127,11 @@ class Regression:
         return Estimate(found.world_means, found.raw_gap, diagnostics, remainder="misfit")
 
     def _models(self, pair: RowPair) -> _Models:
-        assert pair.outcome is not None
         own = [np.flatnonzero((pair.group == g) & (pair.weights > 0)) for g in (0, 1)]
         both = np.column_stack([pair.mediators, pair.confounders])
         return _Models(
             group=pair.group,
-            outcome=pair.outcome,
+            outcome=pair.measured,
             given_all=self._given_all(pair, both, own),
             given_c=self._given_c(pair, own) if pair.mediators.shape[1] else (),
             has_confounders=pair.confounders.shape[1] > 0,
@@ -140,13 +139,12 @@ class Regression:
 
     def _given_all(self, pair: RowPair, both: Array, own: list[Positions]) -> tuple[Refit, ...]:
         """The models of Q_0 and Q_1."""
-        assert pair.outcome is not None
         if self.outcome is not None and both.shape[1]:
             return tuple(LearnerRefit(self.outcome, both, rows) for rows in own)
         if not (pair.is_binary and both.shape[1]):
             design = design_of(both, min(map(len, own)))
             return tuple(LinearRefit(design, rows) for rows in own)
-        y, weights = pair.outcome, row_weights(pair)
+        y, weights = pair.measured, row_weights(pair)
         rarer = min(min(int(y[rows].sum()), int((1 - y[rows]).sum())) for rows in own)
         design = design_of(both, rarer, reach=REACH)
         return tuple(logistic_refit(design, rows, y, weights) for rows in own)
@@ -229,12 +227,11 @@ class _Models:
 
 def _misfit(pair: RowPair, found: Bootstrapped) -> str:
     """What do the models miss of each group's plain mean?"""
-    assert pair.outcome is not None
     missed = []
     for g in (0, 1):
-        plain = float(np.average(pair.outcome, weights=pair.weights * (pair.group == g)))
+        plain = float(np.average(pair.measured, weights=pair.weights * (pair.group == g)))
         miss = plain - float(found.world_means.values[g, g, g])
-        missed.append(0.0 if abs(miss) < ROUNDING * float(np.ptp(pair.outcome)) else miss)
+        missed.append(0.0 if abs(miss) < ROUNDING * float(np.ptp(pair.measured)) else miss)
     if not any(missed):
         return "the fitted models meet each group's plain mean: there is no misfit"
     return (

@@ -95,8 +95,7 @@ class Weighting:
         models = self._models(pair, guard)
         whole = row_weights(pair)
         strains = models.weighted(whole)[1]
-        assert pair.outcome is not None
-        sample = sample_of(pair, pair.outcome)
+        sample = sample_of(pair, pair.measured)
         for strain in strains:
             refuse_if_strained(strain, guard, sample, unseen=False)
         found = bootstrap(
@@ -119,11 +118,10 @@ class Weighting:
         return Estimate(found.world_means, found.raw_gap, diagnostics)
 
     def _models(self, pair: RowPair, guard: Guard) -> _Models:
-        assert pair.outcome is not None
         both = np.column_stack([pair.mediators, pair.confounders])
         return _Models(
             group=pair.group,
-            outcome=pair.outcome,
+            outcome=pair.measured,
             given_c=self._model(pair, pair.confounders) if pair.confounders.shape[1] else None,
             given_mc=self._model(pair, both) if pair.mediators.shape[1] else None,
             guard=guard,

@@ -163,6 +163,12 @@ class RowPair:
     def __len__(self) -> int:
         return len(self.index)
 
+    @property
+    def measured(self) -> Array:
+        """What is the outcome? Only a model that is asked does without one."""
+        assert self.outcome is not None
+        return self.outcome
+
     def check(self) -> None:
         """Is there a gap to explain, and does each group weigh something?"""
         check_filled(self.weights, self.group, self.model)
