@@ -71,6 +71,10 @@ def _given(k: Among) -> Mapping[str, Contrast]:
     }
 
 
+def _among_everyone(effect: str, short: str) -> Contrast:
+    return Contrast(_given("everyone")[f"{effect}_given_everyone"].terms, f"{short}, everyone")
+
+
 def _experimental_spurious(a: Literal[0, 1]) -> Contrast:
     name = ("reference", "comparison")[a]
     return Contrast(
@@ -84,18 +88,12 @@ CONTRASTS: Mapping[str, Contrast] = MappingProxyType(
         "spurious_10": Contrast(_change((1, 1, 0), (1, 1, 1)), "confounders 1 to 0, paths as in 1"),
         **_given(0),
         **_given(1),
-        "total_effect": Contrast(_change((1, 1, "everyone"), (0, 0, "everyone")), "TE, everyone"),
-        "natural_direct_effect": Contrast(
-            _change((1, 0, "everyone"), (0, 0, "everyone")), "NDE, everyone"
-        ),
-        "natural_indirect_effect": Contrast(
-            _change((0, 1, "everyone"), (0, 0, "everyone")), "NIE, everyone"
-        ),
+        "total_effect": _among_everyone("treatment", "TE"),
+        "natural_direct_effect": _among_everyone("direct_01", "NDE"),
+        "natural_indirect_effect": _among_everyone("indirect_01", "NIE"),
         **{
-            name: contrast
-            for name, contrast in _given("everyone").items()
-            if name not in ("treatment_given_everyone", "direct_01_given_everyone")
-            and name != "indirect_01_given_everyone"
+            f"{name}_given_everyone": _given("everyone")[f"{name}_given_everyone"]
+            for name in ("direct_10", "indirect_10", "direct_symmetric", "indirect_symmetric")
         },
         "experimental_spurious_0": _experimental_spurious(0),
         "experimental_spurious_1": _experimental_spurious(1),
