@@ -100,11 +100,6 @@ class LinearRefit:
         """What is the model called?"""
         return self.design.kind
 
-    @property
-    def short_of_rows(self) -> bool:
-        """Has it more columns than its rows can carry?"""
-        return self.design.short_of_rows
-
     @cached_property
     def _own(self) -> Array:
         return self.design.columns[self.rows]
@@ -147,11 +142,6 @@ class LogisticRefit:
         """What is the model called?"""
         return self.design.kind.replace("linear", "logistic")
 
-    @property
-    def short_of_rows(self) -> bool:
-        """Has it more columns than its rows can carry?"""
-        return self.design.short_of_rows
-
     @cached_property
     def _own(self) -> Array:
         return np.column_stack([np.ones(len(self.rows)), self.design.columns[self.rows]])
@@ -187,8 +177,6 @@ class LearnerRefit:
     model: Any
     features: Array
     rows: Positions
-
-    short_of_rows = False  # unknown: learners have means of their own
 
     @property
     def name(self) -> str:
@@ -236,8 +224,8 @@ def caveats(models: Sequence[Refit]) -> tuple[str, ...]:
     >>> caveats([LinearRefit(design_of(people, rows=20), np.arange(20))])
     ('fewer than 10 rows for each column of a model, ... standard errors tend to be too small',)
     """
-    found = []
-    if any(model.short_of_rows for model in models):
+    found = []  # learners have means of their own against a shortage of rows
+    if any(not isinstance(each, LearnerRefit) and each.design.short_of_rows for each in models):
         found.append(
             f"fewer than {ROWS_PER_COLUMN} rows for each column of a model, counting the smaller "
             "group (or its rarer answer): standard errors tend to be too small"
