@@ -26,6 +26,7 @@ from causalfairness.estimators.learners import FLOOR
 from causalfairness.estimators.nuisance import Nuisance, Sample
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import detectable_effect, difference_error, effective_size
+from causalfairness.tables.groups import ROLES
 
 Array = NDArray[np.float64]
 EVEN = 0.25  # of its rows a group counts for at least, where it overlaps and is only small
@@ -263,7 +264,7 @@ def refuse_if_strained(strain: Strain, guard: Guard, sample: Sample, *, unseen: 
     few = strain.effective < guard.least_effective or strain.largest > guard.most_of_one
     if not (alone or lost or few):
         return
-    own, other = ("reference", "comparison") if strain.group == 0 else ("comparison", "reference")
+    own, other = ROLES[strain.group], ROLES[1 - strain.group]
     weights = np.ones(len(sample)) if sample.weights is None else sample.weights
     inside, plain = sample.group == strain.group, np.ones(len(sample))
     as_given = weigh(plain, weights, inside, strain.world, strain.group, Guard(np.inf))[1]
@@ -277,25 +278,22 @@ def refuse_if_strained(strain: Strain, guard: Guard, sample: Sample, *, unseen: 
             f"by their own weights, before anything is compared, the {strain.rows:,} rows of the "
             f"{own} group count for only {as_given.effective:.1f} (at least {enough:g} are asked "
             f"for): one row weighs {typical:,.0f} times as much as the median one and makes up "
-            f"{as_given.largest:.0%} of its group. Check the column of weights, or trim them and "
-            f"say so {who}"
+            f"{as_given.largest:.0%} of its group. Check the column of weights, or trim it {who}"
         )
     if alone or (few and (strain.rows < 2 * enough or (share >= EVEN and not lost))):
         raise SmallGroupError(
-            f"the {own} group has only {strain.rows} rows, too few to be weighted: they count for "
-            f"{strain.effective:.1f} once they resemble the {other} group, and at least "
-            f"{enough:g} are needed. {_seen_by(sample, weights)}. Pool the group with another or "
-            f"bring more people {who}"
+            f"the {own} group has only {strain.rows} rows, too few to be weighted: made like the "
+            f"{other} group they count for {strain.effective:.1f}, and {enough:g} are needed. "
+            f"{_seen_by(sample, weights)}. Pool it with another or bring more people {who}"
         )
     both = np.column_stack([sample.group, sample.confounders, sample.mediators])
     alike = np.all(both[:, 1:] == both[strain.heaviest, 1:], axis=1)
     if unseen and (repeated := _repeated(both, sample.outcome)) > MOST_REPEATED:
         raise OverlapError(
-            f"{repeated:.0%} of the rows are copies of others, alike in group, confounders, "
-            f"mediators and outcome (the row that counts most comes {int(alike.sum())} times): a "
-            "model that is to judge people it has not seen has seen their copies, and its weights "
-            "say nothing about overlap. Bring everybody once, with a column of weights that says "
-            f"for how many they stand {who}"
+            f"{repeated:.0%} of the rows are copies of others in group, confounders, mediators and "
+            f"outcome (the row that counts most comes {int(alike.sum())} times): models have seen "
+            "the copies of people they are to judge, and weights say nothing about overlap. Bring "
+            f"everybody once, with a column of weights that says for how many they stand {who}"
         )
     found = (
         f"hardly anyone in the {own} group resembles the {other} group: weights that would make it "
@@ -305,16 +303,13 @@ def refuse_if_strained(strain: Strain, guard: Guard, sample: Sample, *, unseen: 
         f"count for only {strain.effective:.1f} (at least {enough:g} are asked for), and one row "
         f"makes up {strain.largest:.0%} of the mean"
     )
-    shared = [
-        int(np.sum(alike & (sample.group == role))) for role in (strain.group, 1 - strain.group)
-    ]
+    others, counterparts = alike[inside].sum() - 1, alike[~inside].sum()
     raise OverlapError(
         f"{found}: the groups hardly overlap. The row that counts most weighs "
         f"{strain.largest * strain.rows:,.0f} times the average; its confounders and mediators are "
-        f"those of {shared[0] - 1:,} others in its group and of {shared[1]:,} in the other. Leave "
-        "out columns that all but reveal the group, restrict the question to where both groups are "
-        "seen (Strata(empty_cells='restrict')), or choose a less extreme model for the group "
-        f"{who}"
+        f"those of {others:,} others in its group and of {counterparts:,} in the other. Leave out "
+        "columns that all but reveal the group, restrict the question to where both groups are "
+        f"seen (Strata(empty_cells='restrict')), or choose a less extreme model of the group {who}"
     )
 
 
