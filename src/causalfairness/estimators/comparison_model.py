@@ -46,8 +46,14 @@ def fit_comparison_model(pair: RowPair, classifier: Any, seed: int) -> Compariso
     >>> found.name, sorted({*found.decide(rows.pair(world.model).features()).tolist()})
     ('LogisticRegression', [0.0, 1.0])
     """
-    _check(classifier)
-    model, seen = pair.model, _columns_seen(pair)
+    check_learner(classifier)
+    if classifier is not None and not is_classifier(classifier):
+        raise LearnerError(
+            "the comparison model must decide between yes and no: an unfitted scikit-learn "
+            f"classifier is expected; found {classifier!r}"
+        )
+    model = pair.model
+    seen = [pair.rows.columns[name].take(pair.index) for name in model.confounders]
     design = np.column_stack([pair.group, *_coded(seen, seen)])
     weights = None if model.weights is None else pair.weights
     chosen = _default() if classifier is None else seeded(classifier, seed)
@@ -64,25 +70,12 @@ def fit_comparison_model(pair: RowPair, classifier: Any, seed: int) -> Compariso
     return ComparisonModel(name, decide)
 
 
-def _check(classifier: Any) -> None:
-    check_learner(classifier)
-    if classifier is not None and not is_classifier(classifier):
-        raise LearnerError(
-            "the comparison model must decide between yes and no: an unfitted scikit-learn "
-            f"classifier is expected; found {classifier!r}"
-        )
-
-
 def _default() -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1_000))
-
-
-def _columns_seen(pair: RowPair) -> tuple[Column, ...]:
-    return tuple(pair.rows.columns[name].take(pair.index) for name in pair.model.confounders)
 
 
 def _is_comparison(people: Any, model: StandardFairnessModel) -> Array:

@@ -91,8 +91,7 @@ class KnownModel:
 
     def sample(self, pair: RowPair) -> Sample:
         """What would the model say about everyone, told either group?"""
-        told = (evaluate(self.predict, pair.features(g), pair.model) for g in (0, 1))
-        known = np.stack([*told])
+        known = np.stack([evaluate(self.predict, pair.features(g), pair.model) for g in (0, 1)])
         predicted = np.where(pair.group == 1, known[1], known[0])
         self._check(pair, predicted)
         return sample_of(pair, predicted, known)

@@ -291,9 +291,8 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
 def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
     """Do labels foretell the outcome, or the group, better than the best that amounts can?"""
     name, levels, fold = repr(held.column.name), len(held.counts), seen.fold
-    if not FEW < levels <= len(fold) / FOLDS or held.column.name in seen.declared.numeric:
-        return
-    if not len(held.whole):
+    amounts = held.column.name in seen.declared.numeric or not len(held.whole)
+    if amounts or not FEW < levels <= len(fold) / FOLDS:
         return
     x, codes = np.nan_to_num(_numbers(held.column))[seen.sample, None], held.codes[seen.sample]
     squares, boosting = (each.model for each in regressors(1, 0)[1:])
