@@ -150,10 +150,8 @@ def _second_stage(
 
 
 def _probabilities(found: CrossFitted | None, sample: Sample) -> Array:
-    if found is None:
-        comparison = np.full(len(sample), np.average(sample.group, weights=sample.weights))
-    else:
-        comparison = found.unseen
+    share = np.average(sample.group, weights=sample.weights)
+    comparison = np.full(len(sample), share) if found is None else found.unseen
     return np.stack([1 - comparison, comparison])
 
 

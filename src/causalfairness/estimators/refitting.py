@@ -148,7 +148,8 @@ class LogisticRefit:
 
     def predict(self, targets: Array, weights: Array) -> Array:
         """What chance does every row have?"""
-        return np.stack([self._chances(self.fit(target, weights)) for target in targets])
+        fits = (self.fit(target, weights) for target in targets)
+        return np.stack([expit(at[0] + self.design.columns @ at[1:]) for at in fits])
 
     def fit(self, target: Array, weights: Array) -> Array:
         """Which coefficients fit best? The constant first."""
@@ -158,9 +159,6 @@ class LogisticRefit:
             at[0] = np.inf if y[0] else -np.inf
             return at
         return _maximize(_Likelihood(self._own, y, w), self.start)
-
-    def _chances(self, at: Array) -> Array:
-        return np.asarray(expit(at[0] + self.design.columns @ at[1:]))
 
 
 def logistic_refit(design: Design, rows: Positions, target: Array, weights: Array) -> LogisticRefit:
@@ -250,9 +248,7 @@ class _Likelihood:
 
     @cached_property
     def penalty(self) -> Array:
-        penalty = np.full(self.x.shape[1], PENALTY)
-        penalty[0] = 0.0
-        return penalty
+        return np.append(0.0, np.full(self.x.shape[1] - 1, PENALTY))
 
     def loss(self, at: Array) -> float:
         odds = self.x @ at

@@ -121,7 +121,7 @@ class Regression:
                 _misfit(pair, found),
                 *ranges.notes(),
                 *(capped(pair) if self.outcome is None and pair.is_binary else ()),
-                *models.caveats(),
+                *caveats([*models.given_all, *models.given_c]),
             ),
         )
         return Estimate(found.world_means, found.raw_gap, diagnostics, remainder="misfit")
@@ -204,10 +204,6 @@ class _Models:
                 name, model = f"E[Q_{i} | A={j}, C]", self.given_c[j]
                 losses.append(loss_in_sample(name, model, q[i], nested[i, j], inside[j]))
         return tuple(losses)
-
-    def caveats(self) -> tuple[str, ...]:
-        """When are the standard errors not to be trusted?"""
-        return caveats([*self.given_all, *self.given_c])
 
     def _inside(self, weights: Array) -> Array:
         return np.stack([weights * (self.group == g) for g in (0, 1)])

@@ -105,7 +105,8 @@ class Structural:
             )
         by_function = of == "prediction" and model.predict is not None
         rows = table.rows(model, None if by_function else of)
-        check_roles(self._graph, model, of)
+        scm = self.scm
+        check_roles(scm if isinstance(scm, CausalGraph) else scm.graph, model, of)
         return rows
 
     def estimate(
@@ -128,7 +129,8 @@ class Structural:
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
         else:
             kept = None if reading.weights is None else reading.weights[reading.in_order]
-            values_of = _all_values(reading, scm, people)
+            frame = FrameRows(reading.frame[reading.in_order])  # every row that is not dropped
+            values_of = encoded(frame, scm.equations.domains, tuple(people.values))
             refits = refits_of(scm, values_of, people.question.moved, kept)
             spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
             basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
@@ -143,10 +145,6 @@ class Structural:
             notes=(*_doubts(fits), *weighted, *notes),
         )
         return Estimate(means, (means[1, 1, 1] - means[0, 0, 0]).named("total"), diagnostics)
-
-    @property
-    def _graph(self) -> CausalGraph:
-        return self.scm.graph if isinstance(self.scm, StructuralCausalModel) else self.scm
 
     def _fitted(
         self, reading: Rows, model: StandardFairnessModel, seed: int
@@ -230,12 +228,6 @@ def _redrawn(
     drawn = np.flatnonzero(weights)
     people = worlds.people.take(drawn)
     return _Worlds(people, weights[drawn]).means(people.outcomes(equations))
-
-
-def _all_values(reading: Rows, scm: StructuralCausalModel, people: People) -> dict[str, Array]:
-    """The nodes that are learned again, and their causes, in every row that is not dropped."""
-    frame = FrameRows(reading.frame[reading.in_order])
-    return encoded(frame, scm.equations.domains, tuple(people.values))
 
 
 def _loss(fit: NodeFit) -> LearnerLoss:
