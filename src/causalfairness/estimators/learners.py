@@ -92,10 +92,9 @@ def _linear(columns: int, setting: str, first: Sequence[Any], last: Any) -> tupl
     plain = Learner(f"linear{setting}", make_pipeline(*first, last))
     if columns * (columns + 3) // 2 > MOST_PRODUCTS:
         return (plain,)
-    products = PolynomialFeatures(2, include_bias=False), StandardScaler()
-    return plain, Learner(
-        f"linear with interactions{setting}", make_pipeline(*first, *products, last)
-    )
+    squares = PolynomialFeatures(2, include_bias=False)
+    products = make_pipeline(*first, squares, StandardScaler(), last)
+    return plain, Learner(f"linear with interactions{setting}", products)
 
 
 def check_probabilities(model: Any) -> None:

@@ -190,9 +190,8 @@ class _Models:
         """How well do the models describe the rows they were fitted to?"""
         inside = self._inside(weights)
         q = self._outcomes(inside)
-        given = ", ".join(
-            name for name, there in (("M", self.given_c), ("C", self.has_confounders)) if there
-        )
+        there = {"M": self.given_c, "C": self.has_confounders}
+        given = ", ".join(name for name in there if there[name])
         losses = [
             loss_in_sample(f"E[y | A={i}, {given}]", model, self.outcome, q[i], inside[i])
             for i, model in enumerate(self.given_all)
