@@ -72,15 +72,11 @@ def estimate_both(
     needed = [column for column in (model.outcome, model.prediction_column) if column is not None]
     table = table.needing(*needed)
     for_outcome, for_prediction = _paired(estimator, model)
-    readings = (
-        for_outcome.read(table, model, "outcome"),
-        for_prediction.read(table, model, "prediction"),
-    )
+    measured = for_outcome.read(table, model, "outcome")
+    predicted = for_prediction.read(table, model, "prediction")
     with remembered_fits():  # a prediction that cannot be explained is refused before the outcome
-        prediction, outcome = (
-            estimate_from(each, reading, model, workers=workers, seed=seed)
-            for each, reading in ((for_prediction, readings[1]), (for_outcome, readings[0]))
-        )
+        prediction = estimate_from(for_prediction, predicted, model, workers=workers, seed=seed)
+        outcome = estimate_from(for_outcome, measured, model, workers=workers, seed=seed)
     return Both(outcome, prediction, because)
 
 
