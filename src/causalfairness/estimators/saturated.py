@@ -168,7 +168,8 @@ class CellPieces:
         m, q = common[group, profile], slope[group, profile]
         first = np.sqrt(sums.w2) * m + ratio(self._deviation, np.sqrt(sums.w2)) * q
         spread = np.zeros((len(self.pair.cells), self._width))
-        spread[self._index, 0], spread[self._index, 1:] = first, noise * q[:, None]
+        index = self.pair.index[self._inside]
+        spread[index, 0], spread[index, 1:] = first, noise * q[:, None]
         return spread.reshape(-1) / float(self.saturated.weight.sum())
 
     def second_moments(self) -> SecondMoments:
@@ -199,13 +200,12 @@ class CellPieces:
         return common, slope
 
     @cached_property
-    def _index(self) -> Positions:
-        return self.pair.index[self.kept[self.pair.profile]]
+    def _inside(self) -> Positions:
+        return np.flatnonzero(self.kept[self.pair.profile])
 
     @cached_property
     def _cells(self) -> tuple[CellSums, Positions, Positions]:
-        inside = np.flatnonzero(self.kept[self.pair.profile])
-        renumbered = np.cumsum(self.kept) - 1
+        inside, renumbered = self._inside, np.cumsum(self.kept) - 1
         profile = renumbered[self.pair.profile[inside]]
         return self.pair.sums.take(inside), self.pair.group[inside].astype(np.int64), profile
 
@@ -244,7 +244,7 @@ class CellPieces:
             return factor_of(variance, None)
         if not beside.goes_first:
             return np.column_stack([factor_of(variance, None), np.zeros(len(variance))])
-        inside = beside.take(np.flatnonzero(self.kept[self.pair.profile]))
+        inside = beside.take(self._inside)
         first = of(Moments.of(inside.sums)), of(Moments.across(sums, inside))
         return factor_of(variance, first)
 
