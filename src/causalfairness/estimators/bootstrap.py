@@ -137,8 +137,5 @@ class _Drawing:
         means = self.means_of(weights)
         share = float(np.average(self.group, weights=weights))
         pooled = (1 - share) * means[..., 0] + share * means[..., 1]
-        plain = [
-            float(np.average(self.outcome, weights=weights * (self.group == role)))
-            for role in (0, 1)
-        ]
-        return np.concatenate([means, pooled[..., None]], axis=-1), plain[1] - plain[0]
+        plain = [np.average(self.outcome, weights=weights * (self.group == g)) for g in (0, 1)]
+        return np.concatenate([means, pooled[..., None]], axis=-1), float(plain[1] - plain[0])

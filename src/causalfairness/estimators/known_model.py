@@ -16,12 +16,7 @@ import numpy as np
 from causalfairness.effects import Estimate
 from causalfairness.errors import PredictorError
 from causalfairness.estimators.answers import check_varies, evaluate
-from causalfairness.estimators.doubly_robust import (
-    check_settings,
-    cross_fitted,
-    given,
-    sample_of,
-)
+from causalfairness.estimators.doubly_robust import check_settings, cross_fitted, given, sample_of
 from causalfairness.estimators.learners import (
     check_learner,
     check_means,
