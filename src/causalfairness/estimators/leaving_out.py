@@ -149,11 +149,11 @@ def _among_rows(
     counted, mediated = counted_in_groups(sample), sample.has_mediators
 
     def nested(outcome: Array) -> Array:
-        """What is the mean of these Q_i given all confounders?"""
+        """What is the mean of these Q_i given all confounders? By j, then i."""
         told = np.where(sample.group == 1, outcome[1], outcome[0])
         asked = replace(sample, outcome=told, known=outcome)
         means = candidates._replace(outcome_given_c=candidates.nested)
-        return fit_nuisance(asked, means, fold, workers=workers).nested
+        return fit_nuisance(asked, means, fold, workers=workers).nested.swapaxes(0, 1)
 
     def without(confounder: str) -> LeftOut:
         fewer = pair.without(confounder)
@@ -161,8 +161,7 @@ def _among_rows(
         found = fit_nuisance(short, estimator.candidates(fewer, seed), fold, workers=workers)
         with_it = whole
         if sample.known is None and mediated:
-            of_short = np.swapaxes(nested(found.outcome), 0, 1)
-            with_it = whole._replace(nested=found.outcome - of_short)
+            with_it = whole._replace(nested=found.outcome - nested(found.outcome))
         before = stage_arrays(short, found, guard)
         return _compared(confounder, before, with_it, counted, mediated=mediated)
 

@@ -93,9 +93,8 @@ class Weighting:
         """What are the twelve world means, by weighting?"""
         pair, guard = reading.pair(model), Guard.of(self.clip, model)
         models = self._models(pair, guard)
-        whole = row_weights(pair)
+        whole, sample = row_weights(pair), sample_of(pair, pair.measured)
         strains = models.weighted(whole)[1]
-        sample = sample_of(pair, pair.measured)
         for strain in strains:
             refuse_if_strained(strain, guard, sample, unseen=False)
         found = bootstrap(
