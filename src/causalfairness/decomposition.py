@@ -163,10 +163,13 @@ class CausalFairnessDecomposition:
         """
         if isinstance(rates, str):
             raise ValueError(f"rates is a list of rates, got the text {rates!r}; write [{rates!r}]")
+        model = self.model
+        if self._predict is not None:  # the predictor is at hand, so it is asked
+            model = replace(model, prediction=self._predict)
         return {
             rate: decompose_error_rates(
                 self.data,
-                self._asking_the_predictor,
+                model,
                 rate,
                 with_mediators=with_mediators,
                 comparison_model=comparison_model,
@@ -246,7 +249,8 @@ class CausalFairnessDecomposition:
             sections.append(_answered("One attribute at a time", self._said_of_attributes))
         if self._predict is not None:
             sections.append(_answered("And for whom?", self._said_of_individuals))
-        if self._has_error_rates:
+        judged = self.model.outcome is not None and self.model.prediction is not None
+        if judged and self.task == "classification":
             sections.append(_answered("Who bears the errors?", self._said_of_errors))
         assumed = [f"- {line}" for line in gap.diagnostics.assumptions]
         sections.append(_section("True only if", assumed))
@@ -265,11 +269,6 @@ class CausalFairnessDecomposition:
     @cached_property
     def _gap(self) -> Decomposition:
         return self.analyse_mean_difference()
-
-    @property
-    def _has_error_rates(self) -> bool:
-        judged = self.model.outcome is not None and self.model.prediction is not None
-        return judged and self.task == "classification"
 
     def _said_of_attributes(self) -> list[str]:
         found = self.analyse_intersections()
@@ -343,13 +342,6 @@ class CausalFairnessDecomposition:
         if self.outcome_value is None and len(classes) == 2 and isinstance(classes[1], str):
             return _Decision(self.predictor, classes[1]).predict
         return self._predict
-
-    @property
-    def _asking_the_predictor(self) -> StandardFairnessModel:
-        """The same roles; where the model is at hand, it is asked."""
-        if self._predict is None:
-            return self.model
-        return replace(self.model, prediction=self._predict)
 
     @property
     def _read(self) -> dict[str, Any]:

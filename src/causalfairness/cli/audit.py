@@ -88,7 +88,8 @@ def audit(
             say_written(result.to_json(record))
         if report is not None:
             say_written(write_report(result, report))
-        code = _code(result)
+        unanswered = len(result.unanswered) == len(result.record["answers"])
+        code = NO_ANSWER if unanswered else CODES[result.verdict]
     raise typer.Exit(code)
 
 
@@ -97,12 +98,6 @@ def _check_free(goal: Path | None, known: Sequence[str], option: str) -> None:
     check_goal(goal, known, option)
     if goal is not None and goal.is_dir():
         raise typer.BadParameter(f"{goal.name!r} is a folder; name a file", param_hint=option)
-
-
-def _code(result: Any) -> int:
-    if len(result.unanswered) == len(result.record["answers"]):
-        return NO_ANSWER
-    return CODES[result.verdict]
 
 
 def _print_questions(study: Any, data: str | None, trust: bool) -> None:

@@ -131,9 +131,8 @@ class Basis:
         chosen = ((features - center) / scale)[::spacing][:landmarks]
         if not features.shape[1]:
             return cls(center, scale, chosen, np.empty((len(chosen), 0)))
-        values, vectors = np.linalg.eigh(_bumps(chosen, chosen))
-        kept = values > THINNEST * values[-1]
-        return cls(center, scale, chosen, vectors[:, kept] / np.sqrt(values[kept]))
+        values, vectors = _spectrum(_bumps(chosen, chosen))
+        return cls(center, scale, chosen, vectors / np.sqrt(values))
 
     @property
     def columns(self) -> int:
@@ -216,17 +215,20 @@ def _shrunk(axes: _Axes, target: Array) -> _Fit:
 
 
 def _axes_of_rows(rows: Array, target: Array) -> _Axes:
-    values, vectors = np.linalg.eigh(rows @ rows.T)
-    kept = values > THINNEST * values[-1]
-    values, vectors = values[kept], vectors[:, kept]
+    values, vectors = _spectrum(rows @ rows.T)
     return _Axes(values, rows.T @ vectors / np.sqrt(values), vectors.T @ target)
 
 
 def _axes_of_columns(gram: Array, cross: Array) -> _Axes:
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > THINNEST * values.max(initial=0.0)
-    values, vectors = values[kept], vectors[:, kept]
+    values, vectors = _spectrum(gram)
     return _Axes(values, vectors, vectors.T @ cross / np.sqrt(values)[:, None])
+
+
+def _spectrum(square: Array) -> tuple[Array, Array]:
+    """Eigenvalues that are not thin, and their vectors, one column each."""
+    values, vectors = np.linalg.eigh(square)
+    kept = values > THINNEST * values.max(initial=0.0)
+    return values[kept], vectors[:, kept]
 
 
 def _moments(design: Callable[[slice], Array], target: Array) -> tuple[Array, Array]:

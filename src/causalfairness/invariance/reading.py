@@ -112,11 +112,9 @@ def read_group(group: Any) -> tuple[tuple[str, ...], Codes]:
 
 def _read_features(features: Any, rows: int) -> Array:
     columns = _columns_of(features, "feature", alone="feature")
-    parts = [np.empty((rows, 0))] if not columns else []
     for column in columns:
         check_known(column)
-        parts.append(_numbers(column))
-    return np.hstack(parts)
+    return np.hstack([*map(_numbers, columns)]) if columns else np.empty((rows, 0))
 
 
 def _columns_of(values: Any, what: str, *, alone: str) -> list[Column]:

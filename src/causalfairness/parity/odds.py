@@ -74,7 +74,9 @@ def decompose_error_rates(
     >>> found.direct.value == 0, round(found.spurious.value, 3)
     (True, -0.13)
     """
-    asked = _rate_called(rate)
+    if rate not in RATES:
+        raise ValueError(f"rate must be one of {', '.join(map(repr, RATES))}; found {rate!r}")
+    asked = RATES[rate]
     check_convention(convention)
     if comparison_model is not None and (with_mediators or asked.of == "outcome"):
         raise RoleError(
@@ -119,12 +121,6 @@ class _Subject(NamedTuple):
     lumped: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-def _rate_called(rate: str) -> Rate:
-    if rate not in RATES:
-        raise ValueError(f"rate must be one of {', '.join(map(repr, RATES))}; found {rate!r}")
-    return RATES[rate]
 
 
 def _among(decided: Decided, asked: Rate) -> _Among:

@@ -122,13 +122,9 @@ def _answer_of_several(
 def _settings(study: Study, question: Any) -> dict[str, Any]:
     """How a disparity is asked for."""
     of = asked_of(study, question)
-    estimator = _estimator(study, of)
+    # A model at hand is asked; estimators of outcomes are for what is only observed.
+    estimator = None if of == "prediction" and study.predictor is not None else study.estimator
     return {"of": of, "estimator": estimator, "convention": question.convention, **study.usual}
-
-
-def _estimator(study: Study, of: str) -> Any:
-    """A model at hand is asked; estimators of outcomes are for what is only observed."""
-    return None if of == "prediction" and study.predictor is not None else study.estimator
 
 
 def _answer(study: Study, question: Any, found: Found, more: dict[str, Any]) -> Answer:

@@ -73,7 +73,10 @@ def about_gap(
     judge = () if question.margin is None else question.judge
     exposed = [Exposed(each, each.name in judge, _benchmarks(measured, each)) for each in shown]
     if "total" in judge:
-        exposed.insert(0, Exposed(_fixed(shown[0], found), judged=True))
+        # The gap itself, which no hidden cause can move.
+        still = dict.fromkeys(STAGES, NO_STAGE)
+        gap = replace(shown[0], effect=found.total, meaning="", stages=still)
+        exposed.insert(0, Exposed(gap, judged=True))
     return told(exposed, study.audit, found.what, margin=question.margin, notes=notes)
 
 
@@ -197,12 +200,6 @@ def _benchmarks(measured: Measured, shown: EffectSensitivity) -> dict[str, Effec
         for (confounder, effect), strengths in measured.items()
         if effect == shown.name
     }
-
-
-def _fixed(like: EffectSensitivity, found: Decomposition) -> EffectSensitivity:
-    """The gap itself, which no hidden cause can move."""
-    still = dict.fromkeys(STAGES, NO_STAGE)
-    return replace(like, effect=found.total, meaning="", stages=still)
 
 
 def _one(shown: Sequence[EffectSensitivity], name: str) -> EffectSensitivity:

@@ -89,7 +89,10 @@ def _least(
     judged: Sequence[Exposed], rule: EquivalenceRule, bound: Callable[[Exposed, float], float]
 ) -> float:
     """The least strength at which the verdict is another."""
-    effects = [_light(each.shown.effect) for each in judged]
+    effects = [  # the same values and standard errors, without the rows behind them
+        replace(effect, spread=np.array([effect.standard_error]))
+        for effect in (each.shown.effect for each in judged)
+    ]
     verdict = rule.judge(effects).verdict
     if verdict == "undecided":
         return 0.0
@@ -103,11 +106,6 @@ def _least(
         return rule.judge(moved).verdict != verdict
 
     return least(is_another, most=MOST)
-
-
-def _light(effect: Effect) -> Effect:
-    """The same value and standard error, without the rows behind them."""
-    return replace(effect, spread=np.array([effect.standard_error]))
 
 
 def _moved(effect: Effect, by: float, *, inwards: bool) -> Effect:
