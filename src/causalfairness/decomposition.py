@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from causalfairness.effects.table import in_columns
 from causalfairness.errors import CausalFairnessError, PredictorError, RoleError
 from causalfairness.estimators import Estimator, KnownModel
 from causalfairness.estimators.answers import own_order
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.fairness_model import StandardFairnessModel, graph_of_roles
 from causalfairness.graph import CausalGraph
 from causalfairness.individuals import CounterfactualFairness, counterfactual_fairness
 from causalfairness.parity import (
@@ -211,7 +210,7 @@ class CausalFairnessDecomposition:
         table, model = ask(self.data, self.model, missing=self.missing)
         table = replace(table, weights=model.weights)
         if scm is None:
-            graph = self.graph or _graph_of_roles(self.model)
+            graph = self.graph or graph_of_roles(self.model)
             scm = StructuralCausalModel.fit(graph, table, mechanisms, seed=self.seed)
         used = frame_rows(table, scm.graph.nodes, unweighted=None).native
         return counterfactual_fairness(
@@ -403,16 +402,6 @@ class _Decision(NamedTuple):
         """What does the model say about these people?"""
         predicted = np.asarray(self.model.predict(people))
         return predicted if self.value is None else predicted == self.value
-
-
-def _graph_of_roles(model: StandardFairnessModel) -> CausalGraph:
-    """Group and confounders cause every mediator, and mediators may share hidden causes."""
-    causes = (*model.protected_columns, *model.confounders)
-    return CausalGraph.from_edges(
-        product(causes, model.mediators),
-        [*product(model.protected_columns, model.confounders), *combinations(model.mediators, 2)],
-        (*causes, *model.mediators),
-    )
 
 
 def _answered(title: str, ask: Callable[[], Sequence[str]]) -> str:

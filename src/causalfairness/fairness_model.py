@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from causalfairness.errors import RoleError
@@ -394,3 +394,13 @@ def _count(number: int, noun: str) -> str:
 
 def _listing(columns: Sequence[str], remark: str) -> str:
     return f"{', '.join(columns)} - {remark}" if columns else "none"
+
+
+def graph_of_roles(model: StandardFairnessModel) -> CausalGraph:
+    """Group and confounders cause every mediator, and mediators may share hidden causes."""
+    causes = (*model.protected_columns, *model.confounders)
+    return CausalGraph.from_edges(
+        product(causes, model.mediators),
+        [*product(model.protected_columns, model.confounders), *combinations(model.mediators, 2)],
+        (*causes, *model.mediators),
+    )

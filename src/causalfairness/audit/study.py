@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from causalfairness.errors import (
     ColumnTypeError,
     TooFewRowsError,
 )
-from causalfairness.fairness_model import StandardFairnessModel
+from causalfairness.fairness_model import StandardFairnessModel, graph_of_roles
 from causalfairness.graph import CausalGraph
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.tables import Column, Table, add_column, only_rows, open_table
@@ -204,28 +204,20 @@ class Study:
 
     def _graph_towards(self, target: str | None) -> CausalGraph:
         """Columns with a role and the target; mediators may share hidden causes."""
-        roles = self.audit.roles
-        model = self.decided
-        causes = (*model.protected_columns, *model.confounders)
-        used = (*causes, *model.mediators)
-        score = roles.prediction
+        roles, model = self.audit.roles, self.decided
+        used = (*model.protected_columns, *model.confounders, *model.mediators)
         if roles.graph is None:
-            arrows = [*product(causes, model.mediators)]
-            hidden = [
-                *product(model.protected_columns, model.confounders),
-                *combinations(model.mediators, 2),
-            ]
+            among = graph_of_roles(model)
         else:
-            whole = self.graph.latent_projection([*used])
-            arrows, hidden = [*whole.arrows], [*whole.hidden]
+            among = self.graph.latent_projection([*used])
         if target is None:
-            return CausalGraph.from_edges(arrows, hidden, used)
+            return CausalGraph.from_edges(among.arrows, among.hidden, used)
         parents = used
-        named = score if target == self.decision else target
+        named = roles.prediction if target == self.decision else target
         if roles.graph is not None and named in self.graph.nodes:
             parents = self.graph.latent_projection([*used, named]).parent_map[named]
         return CausalGraph.from_edges(
-            [*arrows, *product(parents, (target,))], hidden, (*used, target)
+            [*among.arrows, *product(parents, (target,))], among.hidden, (*used, target)
         )
 
 
