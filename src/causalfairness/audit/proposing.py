@@ -98,7 +98,7 @@ def propose(data: Any, *, source: str | None = None) -> str:
 def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator[str]:
     parts = _parts(seen)
     protected, outcome = parts["protected"][0], parts["outcome"]
-    called = "your data" if source is None else _comment(source)
+    called = "your data" if source is None else quoted(source)[1:-1]  # on one line
     yield f"# An audit of {called}, proposed from the names and types of its columns."
     yield "# Nothing was estimated. Read every line: whether a column is a confounder (not caused"
     yield "# by the group) or a mediator (possibly caused by it) only people who know can tell."
@@ -113,7 +113,7 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     yield "# categorical = ['column']"
     yield "# numeric = ['column']"
     yield "\n[roles]"
-    yield from _guessed([protected], parts["protected"])
+    yield from _guessed(protected, parts["protected"])
     yield f"protected = {quoted(protected.name)}"
     values = [_typed(value) for value in protected.values]
     yield "# Effects are a change from the reference group (here the largest) to the comparison."
@@ -185,11 +185,10 @@ def _is_feature(seen: Seen) -> bool:
     return not seen.looks_like(f"{IDENTITY}|{PREDICTION}") and _is_measured(seen)
 
 
-def _guessed(chosen: Sequence[Seen], others: Sequence[Seen]) -> Iterator[str]:
-    for each in chosen:
-        why = "from its name" if each.looks_like(PROTECTED) else "since it has few values"
-        yield f"# Guessed {why}: {quoted(each.name)} has {each.described()}."
-    rest = [quoted(each.name) for each in others if each not in chosen]
+def _guessed(chosen: Seen, others: Sequence[Seen]) -> Iterator[str]:
+    why = "from its name" if chosen.looks_like(PROTECTED) else "since it has few values"
+    yield f"# Guessed {why}: {quoted(chosen.name)} has {chosen.described()}."
+    rest = [quoted(each.name) for each in others if each is not chosen]
     if rest:
         yield f"# Other columns that sound like it: {', '.join(rest[:LISTED])}."
 
@@ -272,8 +271,3 @@ def quoted(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return shown_value(value) if not isinstance(value, float) else repr(value)
-
-
-def _comment(text: str) -> str:
-    """A name inside a comment, on one line."""
-    return quoted(text)[1:-1]

@@ -96,13 +96,10 @@ def _print_one(name: str) -> None:
     heading = f"{about.title}: {about.rows:,} rows, {len(about.columns)} columns"
     page.print(Text(heading, style="bold"), "", Text(about.about), "", sep="\n", width=width)
     facts = Table.grid(padding=(0, 2))
-    for label, text in (
-        ("source", about.source),
-        ("license", about.license),
-        ("citation", about.citation),
-        ("sha256", about.sha256),
-        *(("caveat", caveat) for caveat in about.caveats),
-    ):
+    known = [
+        (label, getattr(about, label)) for label in ("source", "license", "citation", "sha256")
+    ]
+    for label, text in (*known, *(("caveat", caveat) for caveat in about.caveats)):
         facts.add_row(Text(label, style="dim"), Text(text, overflow="fold"))
     page.print(facts, "", width=width)
     table = columns("column", "type", "missing", "meaning", right=("missing",))

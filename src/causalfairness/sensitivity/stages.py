@@ -24,7 +24,7 @@ their mean square.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -166,6 +166,5 @@ def _stage(residual: float, weight: float) -> Stage:
     return Stage(max(residual, 0.0), weight) if weight > ROUNDING else NO_STAGE
 
 
-def _together(parts: Iterable[Stage]) -> Stage:
-    found = [*parts]
-    return Stage(sum(part.residual for part in found), sum(part.weight for part in found))
+def _together(parts: Sequence[Stage]) -> Stage:
+    return Stage(sum(part.residual for part in parts), sum(part.weight for part in parts))

@@ -161,10 +161,7 @@ class Frontier:
         )
 
     def _cells(self) -> list[list[str]]:
-        places = {
-            measure: decimals([max(point.sd(measure) for point in self.points)], least=3)
-            for measure in self.measures
-        }
+        places = {measure: _places(self, measure) for measure in self.measures}
         head = ["allowed", *(HEADINGS[measure] for measure in self.measures)]
         return [head] + [
             [
@@ -182,8 +179,7 @@ def _sentences(found: Frontier) -> tuple[str, ...]:
     """Where do the ends of the frontier lie, and what lies between?"""
     said = [_closest(found, "spm"), _closest(found, "ippm")]
     if len(found) > 1:
-        said.append(_trade(found))
-        said.append(_price(found))
+        said += [_trade(found), _price(found)]
     return tuple(said)
 
 

@@ -29,13 +29,7 @@ MEANS = {
 
 def summary(reading: Reading) -> Section:
     """What does the study say, in five sentences, and which verdicts are there?"""
-    lines = (
-        _asked(reading),
-        _gap(reading),
-        _judged(reading),
-        _people(reading),
-        _rests_on(reading),
-    )
+    lines = tuple(part(reading) for part in (_asked, _gap, _judged, _people, _rests_on))
     return Section("summary", "In short", (Sentences(lines), *all_judgments(reading)))
 
 
