@@ -99,13 +99,9 @@ class AuditResult:
                 yield f"{_opening(answer['title'])}. {judged}{answer['sentences'][0]}"
         for name, reason in self.unanswered.items():
             yield f"{_opening(name)}. Not answered: {reason}"
-        doubtful = [
-            entry["assumption"]
-            for entry in self.record["assumptions"]
-            if entry["status"] in ("contradicted", "in doubt")
-        ]
-        for each in doubtful:
-            yield f"The data speaks against this: {each}."
+        for entry in self.record["assumptions"]:
+            if entry["status"] in ("contradicted", "in doubt"):
+                yield f"The data speaks against this: {entry['assumption']}."
 
     def _damaged(self) -> str:
         asked = self.record.get("timings", {}).get("questions", ())
@@ -113,13 +109,10 @@ class AuditResult:
         return f"Kept answers that were damaged and asked again: {'; '.join(names)}. " * bool(names)
 
     def _judged(self) -> str:
-        counts = [
-            (sum(each == verdict for each in self.verdicts.values()), verdict)
-            for verdict in VERDICTS
-        ]
-        if not self.verdicts:
+        found = [*self.verdicts.values()]
+        if not found:
             return "Nothing was judged: no question has a margin."
-        listed = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
+        listed = ", ".join(f"{found.count(each)} {each}" for each in VERDICTS if each in found)
         return f"Judged under the stated assumptions: {listed}."
 
 

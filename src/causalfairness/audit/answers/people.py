@@ -40,6 +40,7 @@ COLUMN_MODEL = (
 NOBODY = (
     "nobody is listed: single people are shown where listed and dossiers of the question say so"
 )
+OF_SITUATIONS = ("features", "complaining", "compared", "declined")
 ONLY_THESE = "only people of the two groups are asked about, not those of other combinations"
 
 
@@ -217,10 +218,7 @@ def _about_situations(found: SituationTest, question: Any, smallest: int) -> Ans
         details={
             "method": found.name,
             "summary": found.summary().to_records(),
-            "features": found.situations.features,
-            "complaining": found.situations.complaining,
-            "compared": found.situations.compared,
-            "declined": found.situations.declined,
+            **{name: getattr(found.situations, name) for name in OF_SITUATIONS},
             "suppressed": suppressed,
             "smallest": smallest,
             "dossiers": [

@@ -54,10 +54,7 @@ def predictive_parity(
         table=rows,
         effects=found.summary(level).to_records(),
         details={
-            "what": found.what,
-            "score": found.score,
-            "reference": found.reference,
-            "comparison": found.comparison,
+            **{name: getattr(found, name) for name in ("what", "score", "reference", "comparison")},
             "mean_outcomes": {
                 key: np.where(hidden, np.nan, ends)
                 for key, ends in (("value", means), ("low", bounds.low), ("high", bounds.high))
