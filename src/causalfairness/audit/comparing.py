@@ -200,10 +200,8 @@ def _remarks(before: Record, now: Record) -> Iterator[str]:
         yield f"{where}: {old} before, {new} now"
 
 
-def _differences(a: Record, b: Record, tolerance: float) -> Iterator[Difference]:
-    found = [*_all(a, b, tolerance)]
-    for group in GROUPS:
-        yield from (each for each in found if each.group == group)
+def _differences(a: Record, b: Record, tolerance: float) -> list[Difference]:
+    return sorted(_all(a, b, tolerance), key=lambda each: GROUPS.index(each.group))
 
 
 def _all(a: Record, b: Record, tolerance: float) -> Iterator[Difference]:

@@ -86,16 +86,12 @@ def _with_group(features: Array, group: Codes, levels: int) -> Array:
 
 def _expected(model: Any, rows: Array, target: Array, asked: list[Array]) -> list[Array]:
     """What is expected of each table of rows? (people, models) each."""
-    if target.shape[1] > 1 and not is_classifier(model) and _takes_many(model):
-        from sklearn.base import clone
+    from sklearn.base import clone
+    from sklearn.utils import get_tags
 
+    several = target.shape[1] > 1 and not is_classifier(model)
+    if several and get_tags(model).target_tags.multi_output:
         together = clone(model).fit(rows, target)
         return [np.asarray(together.predict(table), dtype=float) for table in asked]
     fitted = [fit(model, rows, column, None) for column in target.T]
     return [np.column_stack([predict_mean(each, table) for each in fitted]) for table in asked]
-
-
-def _takes_many(model: Any) -> bool:
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(model).target_tags.multi_output)
