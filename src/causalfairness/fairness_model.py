@@ -168,6 +168,17 @@ class StandardFairnessModel:
         arrows += product((*outside, *self.mediators), targets)
         return CausalGraph.from_edges(arrows, hidden, (*outside, *self.mediators, *targets))
 
+    def target_label(self, of: str = "outcome") -> str:
+        """What is the outcome or prediction called, with the value that counts as 1?
+
+        >>> StandardFairnessModel(
+        ...     protected="race", reference=0, comparison=1, outcome="hired", outcome_value="yes"
+        ... ).target_label()
+        'hired = yes'
+        """
+        column = self.outcome if of == "outcome" else self.prediction_column or "prediction"
+        return f"{column}" if self.outcome_value is None else f"{column} = {self.outcome_value}"
+
     def for_groups(self, *, reference: Any = ..., comparison: Any = ...) -> StandardFairnessModel:
         """What is the model for other groups? A group that is not given stays.
 

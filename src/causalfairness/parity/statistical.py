@@ -79,10 +79,8 @@ def describe(
     estimate: Estimate, model: StandardFairnessModel, of: Of, convention: Convention
 ) -> Decomposition:
     """Whose gap is it, in words?"""
-    column = model.outcome if of == "outcome" else model.prediction_column or "prediction"
-    what = f"{column} = {model.outcome_value}" if model.outcome_value is not None else f"{column}"
     return Decomposition(
-        what=what,
+        what=model.target_label(of),
         reference=model.reference_label,
         comparison=model.comparison_label,
         convention=convention,

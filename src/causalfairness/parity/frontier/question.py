@@ -114,9 +114,8 @@ class _Found:
 
     def result(self) -> Frontier:
         model, people = self.study.people.model, self.study.people
-        value = model.outcome_value
         return Frontier(
-            what=f"{model.outcome}" if value is None else f"{model.outcome} = {value}",
+            what=model.target_label(),
             reference=model.reference_label,
             comparison=model.comparison_label,
             points=tuple(self._point(at, each) for at, each in enumerate(self.sets)),

@@ -90,7 +90,7 @@ def _select(
     """Who is selected? By threshold, by a decision of 0 or 1, or by the pooled median."""
     subject = people.outcome if people.prediction is None else people.prediction
     assert subject is not None
-    name = _name(model, of_prediction=people.prediction is not None)
+    name = model.target_label("outcome" if people.prediction is None else "prediction")
     if threshold is not None:
         sides = f"{name} below {threshold:g}", f"{name} at or above {threshold:g}"
         return _Selection(sides[positive], (subject >= threshold) == positive)
@@ -107,16 +107,11 @@ def _valued(name: str, model: StandardFairnessModel, positive: bool) -> str:
     return name if positive else f"not {name}"
 
 
-def _name(model: StandardFairnessModel, *, of_prediction: bool) -> str:
-    column = (model.prediction_column or "prediction") if of_prediction else model.outcome
-    return f"{column}" if model.outcome_value is None else f"{column} = {model.outcome_value}"
-
-
 def _about(
     model: StandardFairnessModel, selection: _Selection | None, positive: bool
 ) -> dict[str, str]:
     """What does each metric speak of?"""
-    prediction, outcome = (_name(model, of_prediction=which) for which in (True, False))
+    prediction, outcome = (model.target_label(of) for of in ("prediction", "outcome"))
     against = f"{prediction} against {outcome}"
     found = {"mean_score": prediction, "mean_prediction": prediction, "mean_outcome": outcome}
     found |= dict.fromkeys(("mean_error", "rmse", "calibration_error"), against)

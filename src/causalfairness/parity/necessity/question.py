@@ -175,7 +175,7 @@ def _judged(
     judgment = rule.judge(required)
     found = zip(findings.paths, required, judgment.evidence, strict=True)
     return NecessityReport(
-        what=f"{model.prediction_column or 'prediction'} as a prediction of {_outcome(model)}",
+        what=f"{model.prediction_column or 'prediction'} as a prediction of {model.target_label()}",
         reference=model.reference_label,
         comparison=model.comparison_label,
         paths=tuple(
@@ -196,9 +196,3 @@ def _judged(
         ledger=ledger,
         findings=findings,
     )
-
-
-def _outcome(model: StandardFairnessModel) -> str:
-    """The outcome, and which of its values counts as 1: verdicts are about no other."""
-    value = model.outcome_value
-    return f"{model.outcome}" if value is None else f"{model.outcome} = {value}"

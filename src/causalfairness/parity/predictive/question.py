@@ -162,9 +162,8 @@ class _Found:
                 f"{model.comparison_label!r}: there is no score to compare them at. Use fewer or "
                 "wider bins"
             )
-        value = model.outcome_value
         return PredictiveParity(
-            what=f"{model.outcome}" if value is None else f"{model.outcome} = {value}",
+            what=model.target_label(),
             score=self.people.called,
             reference=model.reference_label,
             comparison=model.comparison_label,
