@@ -55,7 +55,14 @@ def fit_model(
     if not all(isinstance(choice.mechanism, Linear | Empirical) for choice in choices.values()):
         values, weights = _in_order(values, weights, slice(None))  # what learns may draw
     samples = {node: unfitted.sample(node, values, seed, weights) for node in choices}
-    equations = Equations(graph, domains, _fit_nodes(samples, choices))
+    linear = [node for node, choice in choices.items() if isinstance(choice.mechanism, Linear)]
+    together = fit_together([samples[node] for node in linear]) if linear else []
+    lines = dict(zip(linear, together, strict=True))
+    fitted: dict[str, FittedMechanism] = {
+        node: lines[node] if node in lines else choices[node].mechanism.fit(samples[node])
+        for node in choices
+    }
+    equations = Equations(graph, domains, fitted)
     background = Remembered(equations, kept, choices, seed, counted)
     return equations, background, rows.template(graph.nodes)
 
@@ -69,18 +76,6 @@ def _in_order(
         return in_order(taken)[1], None
     order, found = in_order(taken, {"weights": weights[rows]})
     return found, weights[rows][order.rows]
-
-
-def _fit_nodes(
-    samples: Mapping[str, Sample], choices: Mapping[str, Choice]
-) -> dict[str, FittedMechanism]:
-    linear = [node for node, choice in choices.items() if isinstance(choice.mechanism, Linear)]
-    together = fit_together([samples[node] for node in linear]) if linear else []
-    fitted: dict[str, FittedMechanism] = dict(zip(linear, together, strict=True))
-    return {
-        node: fitted[node] if node in fitted else choices[node].mechanism.fit(samples[node])
-        for node in choices
-    }
 
 
 def _check_varies(graph: CausalGraph, values: Values, learned: set[str]) -> None:

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from causalfairness.inference import run_all
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.couplings import Monotone
-from causalfairness.scm.mechanism import FittedMechanism, Mechanism, Sample
+from causalfairness.scm.mechanism import Mechanism, Sample
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-12  # share of the predictions' range below which residuals are no noise
@@ -139,7 +139,7 @@ def independence(check: Check, causes: Causes) -> float:
     center = check.residuals - np.median(check.residuals)
     scores = [_ranks(check.residuals), _ranks(np.abs(center))]
     p_values = [
-        _p_value(score, standard)
+        2 * float(ndtr(-abs(float(score @ standard)) / np.sqrt(len(score))))
         for feature in features
         if (standard := _standard(feature)) is not None
         for score in scores
@@ -162,15 +162,11 @@ def _check(
             residual if residual.ndim == 1 else test.values - predicted,
             predicted,
         )
-    return _check_categories(fitted, train, test, predicted, rng)
+    return _check_categories(train, test, predicted, rng)
 
 
 def _check_categories(
-    fitted: FittedMechanism,
-    train: Sample,
-    test: Sample,
-    predicted: Array,
-    rng: np.random.Generator,
+    train: Sample, test: Sample, predicted: Array, rng: np.random.Generator
 ) -> Check:
     domain = test.target
     places, rows = domain.positions(test.values), np.arange(len(test))
@@ -198,7 +194,3 @@ def _standard(feature: Array) -> Array | None:
     if not sd > 1e-12 * max(1.0, float(np.abs(feature).max())):
         return None
     return np.asarray((feature - feature.mean()) / sd)
-
-
-def _p_value(score: Array, feature: Array) -> float:
-    return float(2 * ndtr(-abs(float(score @ feature)) / np.sqrt(len(score))))
