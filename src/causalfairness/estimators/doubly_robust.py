@@ -86,8 +86,7 @@ class DoublyRobust:
         check_probabilities(self.group)
         check_means(self.nested, binary=False, what="a mean over mediators")
 
-    def __str__(self) -> str:
-        return described(self)
+    __str__ = described
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""

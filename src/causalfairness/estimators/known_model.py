@@ -97,8 +97,7 @@ class KnownModel:
         learners = given(self.nested, regressors(c, seed))
         return Candidates(given(self.group, classifiers(c, seed)), (), (), learners, learners)
 
-    def __str__(self) -> str:
-        return described(self)
+    __str__ = described
 
     def _check(self, pair: RowPair, predicted: Any) -> None:
         check_varies(predicted)

@@ -80,8 +80,7 @@ class Weighting:
         check_probabilities(self.group)
         check_takes_weights(self.group)
 
-    def __str__(self) -> str:
-        return described(self)
+    __str__ = described
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Rows:
         """What does each person's row hold?"""
