@@ -90,23 +90,17 @@ def cross_fit(
     """
 
     def solve(new: Sequence[Problem]) -> list[CrossFitted]:
-        return _solve(new, fold, weights, workers)
+        if not new:
+            return []
+        predict = partial(_predict_fold, new, fold, weights)
+        folds = range(int(fold.max()) + 1)
+        fitted = run_all(predict, folds, workers=workers, what="fitting nuisance models")
+        return [
+            _best(problem, fold, [of_fold[at] for of_fold in fitted], weights)
+            for at, problem in enumerate(new)
+        ]
 
     return solve_once(solve, problems, fold, weights)
-
-
-def _solve(
-    problems: Sequence[Problem], fold: Folds, weights: Array | None, workers: int
-) -> list[CrossFitted]:
-    if not problems:
-        return []
-    predict = partial(_predict_fold, problems, fold, weights)
-    folds = range(int(fold.max()) + 1)
-    fitted = run_all(predict, folds, workers=workers, what="fitting nuisance models")
-    return [
-        _best(problem, fold, [of_fold[at] for of_fold in fitted], weights)
-        for at, problem in enumerate(problems)
-    ]
 
 
 def _predict_fold(
