@@ -166,7 +166,9 @@ class CellPieces:
         """Where do influences m and q per (group, profile) stand among the coordinates?"""
         sums, group, profile = self._cells
         m, q = common[group, profile], slope[group, profile]
-        first = np.sqrt(sums.w2) * m + ratio(self._deviation, np.sqrt(sums.w2)) * q
+        # sum w^2 (y - Q): zero without weights and pooling
+        deviation = sums.w2y - self.saturated.outcome[group, profile] * sums.w2
+        first = np.sqrt(sums.w2) * m + ratio(deviation, np.sqrt(sums.w2)) * q
         spread = np.zeros((len(self.pair.cells), self._width))
         index = self.pair.index[self._inside]
         spread[index, 0], spread[index, 1:] = first, noise * q[:, None]
@@ -208,12 +210,6 @@ class CellPieces:
         inside, renumbered = self._inside, np.cumsum(self.kept) - 1
         profile = renumbered[self.pair.profile[inside]]
         return self.pair.sums.take(inside), self.pair.group[inside].astype(np.int64), profile
-
-    @cached_property
-    def _deviation(self) -> Array:
-        """sum w^2 (y - Q) per cell: zero without weights and pooling."""
-        sums, group, profile = self._cells
-        return sums.w2y - self.saturated.outcome[group, profile] * sums.w2
 
     @property
     def _width(self) -> int:
