@@ -99,8 +99,7 @@ class Strata:
                 "meanings; choose one of them"
             )
 
-    def __str__(self) -> str:
-        return described(self)
+    __str__ = described
 
     def read(self, table: Table, model: StandardFairnessModel, of: Of) -> Counts:
         """How many people are in each cell?"""
@@ -243,7 +242,10 @@ class Strata:
             plain = sums.sum(axis=-1) / weight.sum(axis=-1)
             gaps.append(plain[:, 1] - plain[:, 0])
         basis = Basis(cells.fingerprint, "replicates", seed=f"{seed}/{self.replicates}")
-        return _from_replicates(np.concatenate(drawn), np.concatenate(gaps), pieces, whole, basis)
+        values, root = _with_everyone(pieces.saturated), np.sqrt(self.replicates - 1)
+        worlds, plain = np.concatenate(drawn), np.concatenate(gaps)
+        spreads = np.moveaxis((worlds - worlds.mean(axis=0)) / root, 0, -1)
+        return _on_basis(basis, values, spreads, whole, (plain - plain.mean()) / root)
 
     def _diagnostics(
         self, pair: CellPair, support: Support, pieces: CellPieces, cuts: Cuts
@@ -359,15 +361,6 @@ def _with_everyone(saturated: Saturated) -> Array:
     share = (weight[..., 1] / weight.sum(axis=-1))[..., None, None]
     pooled = (1 - share) * means[..., 0] + share * means[..., 1]
     return np.concatenate([means, pooled[..., None]], axis=-1)
-
-
-def _from_replicates(
-    drawn: Array, gaps: Array, pieces: CellPieces, whole: CellPieces, basis: Basis
-) -> tuple[WorldMeans, Effect]:
-    root = np.sqrt(len(drawn) - 1)
-    values = _with_everyone(pieces.saturated)
-    spreads = np.moveaxis((drawn - drawn.mean(axis=0)) / root, 0, -1)
-    return _on_basis(basis, values, spreads, whole, (gaps - gaps.mean()) / root)
 
 
 def _collapse(pair: CellPair) -> sparse.csr_array:
