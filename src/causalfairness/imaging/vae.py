@@ -60,11 +60,12 @@ class ConditionalVAE(nn.Module):
         self.hear = nn.Linear(told, first)
         self.look = nn.Conv2d(1, first, 3, padding=1)
         pairs = list(zip((first, *plan.channels), plan.channels, strict=False))
-        self.down = nn.Sequential(*(_down(before, after) for before, after in pairs))
+        self.down = nn.Sequential(*(_stage(nn.Conv2d, before, after) for before, after in pairs))
         self.summary = nn.Linear(last * side * side, 2 * plan.latent)
         self.start = nn.Linear(plan.latent + told, last * side * side)
         self.shape = (last, side, side)
-        self.up = nn.Sequential(*(_up(after, before) for before, after in reversed(pairs)))
+        wider = (_stage(nn.ConvTranspose2d, after, before) for before, after in reversed(pairs))
+        self.up = nn.Sequential(*wider)
         self.show = nn.Conv2d(first, 1, 3, padding=1)
 
     def encode(self, images: Tensor, codes: Tensor) -> tuple[Tensor, Tensor]:
@@ -144,11 +145,6 @@ def vae_batches(source: Source, plan: VAEPlan, *, seed: int) -> Callable[[int], 
     return batch
 
 
-def _down(before: int, after: int) -> nn.Module:
-    narrow = nn.Conv2d(before, after, 4, stride=2, padding=1)
-    return nn.Sequential(narrow, nn.GroupNorm(8, after), nn.SiLU())
-
-
-def _up(before: int, after: int) -> nn.Module:
-    widen = nn.ConvTranspose2d(before, after, 4, stride=2, padding=1)
-    return nn.Sequential(widen, nn.GroupNorm(8, after), nn.SiLU())
+def _stage(convolution: Callable[..., nn.Module], before: int, after: int) -> nn.Module:
+    resized = convolution(before, after, 4, stride=2, padding=1)
+    return nn.Sequential(resized, nn.GroupNorm(8, after), nn.SiLU())
