@@ -115,7 +115,15 @@ def denoiser_batches(
 
     @lru_cache(maxsize=1)
     def pool_at(number: int) -> tuple[Tensor, Tensor]:
-        return _pool(source, encode, plan.told, number=number, size=pool)
+        """Latents, encoded in pieces of at most 512 images, and the codes of their parents."""
+        piece = min(pool, 512)
+        latents, codes = [], []
+        for at in range(-(-pool // piece)):
+            images, parents = source(number * 1_000_003 + at, piece)
+            with torch.no_grad():
+                latents.append(encode(images))
+            codes.append(codes_of(parents, told=plan.told))
+        return torch.cat(latents), torch.cat(codes)
 
     def batch(step: int) -> tuple[Tensor, ...]:
         pooled, known = pool_at(step // renewed)
@@ -129,25 +137,6 @@ def denoiser_batches(
         return latents, codes, noise, schedule.angles_at(share)
 
     return batch
-
-
-def _pool(
-    source: Source,
-    encode: Callable[[Tensor], Tensor],
-    told: tuple[str, ...],
-    *,
-    number: int,
-    size: int,
-) -> tuple[Tensor, Tensor]:
-    """Latents of a lot, encoded in pieces of at most 512 images, and the codes of their parents."""
-    piece = min(size, 512)
-    latents, codes = [], []
-    for at in range(-(-size // piece)):
-        images, parents = source(number * 1_000_003 + at, piece)
-        with torch.no_grad():
-            latents.append(encode(images))
-        codes.append(codes_of(parents, told=told))
-    return torch.cat(latents), torch.cat(codes)
 
 
 def _with_gaps(codes: Tensor, each: float, all_of_them: float, drawn: Any) -> Tensor:
