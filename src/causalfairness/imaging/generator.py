@@ -27,7 +27,7 @@ from causalfairness.imaging.configuration import Configuration
 from causalfairness.imaging.counterfactuals import checked_images
 from causalfairness.imaging.devices import captured
 from causalfairness.imaging.latent_networks import Autoencoder, Denoiser
-from causalfairness.imaging.parents import Parents, checked, codes_of, withhold
+from causalfairness.imaging.parents import UNKNOWN, Parents, checked, codes_of
 from causalfairness.imaging.sampler import Velocity, cosine, guided, invert, sample
 from causalfairness.progress import track
 
@@ -121,7 +121,8 @@ class DiffusionGenerator:
 
     def velocity(self, codes: Tensor) -> Velocity:
         """Which way is the noise, for people with these codes? With the guidance of `walk`."""
-        plain, blind = (partial(self._ask, codes=told) for told in (codes, withhold(codes)))
+        nothing = torch.full_like(codes, float(UNKNOWN))
+        plain, blind = (partial(self._ask, codes=told) for told in (codes, nothing))
         return guided(plain, blind, strength=self.walk.guidance)
 
     def _one_batch(self, images: Tensor, codes: Sequence[Tensor]) -> list[Tensor]:

@@ -92,16 +92,6 @@ def codes_of(parents: Parents, *, told: Sequence[str] = NAMES) -> Tensor:
     return codes.masked_fill(withheld, float(UNKNOWN))
 
 
-def withhold(codes: Tensor, *, names: Sequence[str] = NAMES) -> Tensor:
-    """What is a network told when some parents are kept from it?
-
-    >>> withhold(torch.ones(1, 9), names=("group", "effusion")).int().tolist()
-    [[-1, 1, 1, 1, 1, 1, 1, 1, -1]]
-    """
-    chosen = torch.tensor([name in names for name in NAMES], device=codes.device)
-    return codes.masked_fill(chosen, float(UNKNOWN))
-
-
 class ParentTokens(nn.Module):
     """Which vectors stand for the parents? Learned ones, (n, 9, width) from (n, 9) codes.
 
