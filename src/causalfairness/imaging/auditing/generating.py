@@ -111,7 +111,7 @@ def generated_scores(
         raise ImageError(f"batch={batch}: expected at least one image at a time")
     people = people_of(images, parents)
     codes, names = _groups(people, images, groups)
-    where = _device(images) if device is None else device
+    where = device or (images.device if isinstance(images, Tensor) else "cpu")
     called = dict(zip(codes, names, strict=True))
     asked = _Asked(named(classifiers), images, people, generator, called, withheld, where)
     told = findings_of(asked.classifiers, findings)
@@ -201,10 +201,6 @@ def _groups(
             f"({', '.join(told)})"
         )
     return tuple(codes), tuple(told[code] for code in codes)
-
-
-def _device(images: Images) -> torch.device | str:
-    return images.device if isinstance(images, Tensor) else "cpu"
 
 
 def _kept(asked: _Asked, plan: _Plan, rows: slice, home: Path | None) -> dict[str, Tensor]:

@@ -100,7 +100,8 @@ class RadiographFolder:
         paths = [self.paths[row] for row in self._rows(index)]
         films = torch.empty(len(paths), 1, self.size, self.size)
         with ThreadPoolExecutor(self.workers) as pool:
-            for place, film in enumerate(pool.map(self._decoded, paths)):
+            decoded = pool.map(lambda path: decode(found(path), size=self.size), paths)
+            for place, film in enumerate(decoded):
                 films[place] = film
         return films
 
@@ -177,9 +178,6 @@ class RadiographFolder:
             return list(range(*index.indices(len(self))))
         chosen: list[int] = torch.arange(len(self))[index.cpu()].tolist()
         return chosen
-
-    def _decoded(self, path: Path) -> Tensor:
-        return decode(found(path), size=self.size)
 
 
 def gathered(
