@@ -146,7 +146,10 @@ def ratio_interval(
     """
     (x, n), (y, m) = _counts(successes, total), _counts(other_successes, other_total)
     inside = (x > 0) & (x < n) & (y > 0) & (y < m)
-    katz = _katz(x, n, y, m, level)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where a count is 0 it is not used
+        reach = normal_reach(level) * np.sqrt(1 / x - 1 / n + 1 / y - 1 / m)
+        center = np.log(x / n) - np.log(y / m)
+        katz = Bounds(np.exp(center - reach), np.exp(center + reach))
     limits = _squared_and_added(x, n, y, m, level)
     unknown = (n == 0) | (m == 0) | ((x == 0) & (y == 0))
     low = np.where(inside, katz.low, limits.low)
@@ -247,13 +250,6 @@ def _plain_difference(x: Array, n: Array, y: Array, m: Array, level: float) -> B
     variance = p * (1 - p) / np.maximum(n, TINY) + q * (1 - q) / np.maximum(m, TINY)
     reach = normal_reach(level) * np.sqrt(variance)
     return Bounds(p - q - reach, p - q + reach)
-
-
-def _katz(x: Array, n: Array, y: Array, m: Array, level: float) -> Bounds:
-    with np.errstate(divide="ignore", invalid="ignore"):  # where a count is 0 it is not used
-        reach = normal_reach(level) * np.sqrt(1 / x - 1 / n + 1 / y - 1 / m)
-        center = np.log(x / n) - np.log(y / m)
-        return Bounds(np.exp(center - reach), np.exp(center + reach))
 
 
 def _squared_and_added(x: Array, n: Array, y: Array, m: Array, level: float) -> Bounds:

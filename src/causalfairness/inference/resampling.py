@@ -67,7 +67,10 @@ def bayesian_cells(
         failures = rng.standard_gamma(size - total, shape)
         return CellDraws(successes + failures, successes)
     drawn = rng.standard_gamma(size, shape)
-    return CellDraws(drawn, drawn * _normal_means(size, total, variance, shape, rng))
+    mean, spread = (
+        np.divide(of, size, out=np.zeros_like(of), where=size > 0) for of in (total, variance)
+    )
+    return CellDraws(drawn, drawn * (mean + np.sqrt(spread) * rng.standard_normal(shape)))
 
 
 def multinomial_cells(
@@ -95,12 +98,3 @@ def multinomial_cells(
         return CellDraws(drawn.astype(float), successes.astype(float))
     noise = rng.standard_normal(drawn.shape) * np.sqrt(variance * drawn)
     return CellDraws(drawn.astype(float), drawn * mean + noise)
-
-
-def _normal_means(
-    size: Array, total: Array, variance: Array, shape: tuple[int, int], rng: np.random.Generator
-) -> Array:
-    filled = size > 0
-    mean = np.divide(total, size, out=np.zeros_like(total), where=filled)
-    error = np.sqrt(np.divide(variance, size, out=np.zeros_like(variance), where=filled))
-    return mean + error * rng.standard_normal(shape)
