@@ -81,12 +81,9 @@ def published_situation_test(
         ids=ids,
     )
     ks = checked_ks(k, situations)
-    selves = (
-        None
-        if counterfactuals is None
-        else selves_from_table(situations, counterfactuals, predict=None)
-    )
-    if selves is not None:
+    selves = None
+    if counterfactuals is not None:
+        selves = selves_from_table(situations, counterfactuals, predict=None)
         check_centers(situations, selves, include_centers)
     tables = [situations.rows] if selves is None else [situations.rows, selves.rows]
     _, points = read_points(tables, situations.features)

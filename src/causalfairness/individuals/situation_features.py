@@ -66,17 +66,12 @@ def read_points(
                 f"feature {name!r} holds numbers in one table and words in the other; store it the "
                 "same way in both"
             )
-    points = [
-        Points(
-            np.column_stack([column[at] for column in numbers.values()])
-            if numbers
-            else np.empty((len(table), 0)),
-            np.column_stack([column[at] for column in words.values()]).astype(np.int32)
-            if words
-            else np.empty((len(table), 0), dtype=np.int32),
-        )
-        for at, table in enumerate(tables)
-    ]
+    points = []
+    for at, table in enumerate(tables):
+        none = np.empty((len(table), 0))
+        places = np.column_stack([none, *(column[at] for column in numbers.values())])
+        codes = np.column_stack([none, *(column[at] for column in words.values())])
+        points.append(Points(places, codes.astype(np.int32)))
     return FeatureOrder(tuple(numbers), tuple(words)), tuple(points)
 
 

@@ -270,7 +270,7 @@ def _distance(
             raise SituationError("distance says how features count; leave weights out")
         return make(points)
     usual = mixed_distance(points, None if weights is None else _weights(weights, order))
-    if not (usual.ranges > 0).any() and not _vary(points):
+    if not (usual.ranges > 0).any() and (points.codes == points.codes[:1]).all():
         raise SituationError(
             f"everyone is alike in {', '.join(order.names)}: no feature varies, so nobody is "
             "nearer than others; name features that tell people apart"
@@ -289,10 +289,6 @@ def _weights(weights: Mapping[str, float], order: FeatureOrder) -> list[float]:
             f"{', '.join(order.names)}"
         )
     return [float(weights.get(name, 1.0)) for name in order.names]
-
-
-def _vary(points: Points) -> bool:
-    return any(len(np.unique(column)) > 1 for column in points.codes.T)
 
 
 def _notes(points: Sequence[Points], order: FeatureOrder) -> tuple[str, ...]:
