@@ -85,7 +85,9 @@ def side_by_side(
     for nth, each in enumerate(series):
         for part, effect in each.parts.items():
             place = parts.index(part) + BAND * ((nth + 0.5) / len(series) - 0.5)
-            _draw(ax, place, effect, FILLINGS[nth], slot, level, theme)
+            color = theme.muted if effect.name == "total" else theme.color(effect.name)
+            ax.bar(place, effect.value, width=0.86 * slot, **_filled(color, FILLINGS[nth], theme))
+            thin_line(ax, place, effect.interval(level), theme)
             if numbers:
                 number, ends = unit.change(effect.value), (0.0, *effect.interval(level))
                 look: Any = {"rises": effect.value >= 0, "gap": 4, "size": SMALL * theme.size}
@@ -199,20 +201,6 @@ def _set_range(
     ax.set_xlim(-0.5, parts - 0.5)
     ax.axhline(0.0, color=theme.muted, linewidth=1.0, linestyle="-")
     write_numbers(ax, "y", round_ticks(below, high + room), unit.step, theme)
-
-
-def _draw(
-    ax: Axes,
-    place: float,
-    effect: Effect,
-    filling: tuple[float, str],
-    width: float,
-    level: float,
-    theme: Theme,
-) -> None:
-    color = theme.muted if effect.name == "total" else theme.color(effect.name)
-    ax.bar(place, effect.value, width=0.86 * width, **_filled(color, filling, theme))
-    thin_line(ax, place, effect.interval(level), theme)
 
 
 def _filled(color: str, filling: tuple[float, str], theme: Theme) -> dict[str, Any]:
