@@ -149,7 +149,7 @@ def test_widths_and_names_that_do_not_fit_are_named():
         next(totals(NAMED, predictor_columns=COLUMNS[::-1]))
     with pytest.raises(PredictorError, match="'pay', which have no role"):
         next(totals(NAMELESS, predictor_columns=["g", "sex", "age", "pay"]))
-    with pytest.raises(RoleError, match="predictor_columns is a list of columns"):
+    with pytest.raises(RoleError, match="predictor_columns is a list of names"):
         next(totals(NAMELESS, predictor_columns="g"))
     without = DATA.drop(columns="sex")
     scm = cf.StructuralCausalModel.fit(cf.CausalGraph.parse("g -> record"), without, seed=0)

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
+from scipy.special import ndtri
 
 from causalfairness.effects import Estimate
 from causalfairness.errors import GroupColumnError, RoleColumnError
@@ -214,7 +214,7 @@ def _told(held: _Held, seen: _Seen, sums: Sequence[Array], *, binary: bool) -> _
     by_rows = len(seen.sample) and held.column.is_number and len(held.counts) > FEW
     if by_rows:
         x, y = held.codes[seen.sample, None].astype(float), sums[1][seen.sample]
-        along = 0.0 if binary else float(np.corrcoef(rankdata(x[:, 0]), rankdata(y))[0, 1]) ** 2
+        along = 0.0 if binary else float(np.corrcoef(_ranked(x[:, 0]), _ranked(y))[0, 1]) ** 2
         told = _by_tree(x, y, seen.fold, NEAR[binary], binary=binary)
         return told._replace(strength=max(told.strength, along))  # a tree misses the ends
     if not held.is_counted:
@@ -232,6 +232,11 @@ def _told(held: _Held, seen: _Seen, sums: Sequence[Array], *, binary: bool) -> _
         return _Tells(0.0, binary)
     auc = float((yes * (np.cumsum(no) - no / 2)).sum() / (yes.sum() * no.sum()))
     return _Tells(auc, binary, float(1 - wrong / n) if wrong <= rarer / 10 else 0.0)
+
+
+def _ranked(values: Array) -> Array:
+    of_row, times = np.unique(values, return_inverse=True, return_counts=True)[1:]
+    return np.asarray((np.cumsum(times) - times / 2)[of_row])
 
 
 def _by_tree(x: Array, y: Array, fold: Codes, least: float, *, binary: bool) -> _Tells:
@@ -332,7 +337,7 @@ def _revealed(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
     x = np.column_stack([each.codes for each in held])[seen.sample].astype(float)
     told = _by_tree(x, seen.group[seen.sample], seen.fold, REVEALED, binary=True)
     if told.strength >= REVEALED:
-        share = np.exp(-2 * norm.ppf(min(told.strength, 1 - 1e-9)) ** 2)
+        share = np.exp(-2 * ndtri(min(told.strength, 1 - 1e-9)) ** 2)
         yield (
             f"the confounders tell the group {told}: about {share:.2g} of the rows have somebody "
             "like them in the other group, and the answer rests on these"

@@ -69,10 +69,9 @@ def arrange(
 ) -> Arrangement:
     """In which order do these rows and columns come, by their content alone?
 
-    Of a column only the ranks of its values matter (of labels, how rare they are), not its name,
-    its unit or how it is stored; it comes where these put it beside the others. Rows alike in these
-    come in the order of the values in `ties`; rows alike in all are interchangeable. With
-    `among`, only these rows are looked at.
+    Of a column only the ranks of its values matter (of labels, how rare they are), not its name or
+    unit; it comes where these put it beside the others. Rows alike in these come in the order of
+    the values in `ties`; rows alike in all are interchangeable. Only rows `among` these count.
 
     >>> age, pay = np.array([41.0, 30.0, 30.0]), np.array([2.0, 5.0, 3.0])
     >>> rows = arrange([Column.numbers("age", age)], [Column.numbers("pay", pay)]).rows
