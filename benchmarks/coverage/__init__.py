@@ -1,0 +1,1 @@
+"""Where the library's intervals and tests hold, by repetition: worlds, cells and the table."""
