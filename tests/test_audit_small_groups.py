@@ -9,8 +9,8 @@ import pytest
 import causalfairness as cf
 from audit_studies import PREDICTED, people, study
 from causalfairness import report
-from causalfairness.audit.plain import group_sizes, without_few
 from causalfairness.report.page import markdown
+from causalfairness.tables.disclosure import group_sizes, without_few
 from causalfairness.tables.groups import shown_value
 
 

@@ -133,9 +133,8 @@ def test_simulate_train_audit_report(tmp_path, monkeypatch):
     run("train", "--data", films, "--size", 32, "--to", made, "--steps", 12, "--device", "cpu")
     given = ("--data", films, "--generator", made, "--train-classifier", "small", "--epochs", 2)
     goals = ("--record", tmp_path / "record.json", "--report", tmp_path / "report.html")
-    done = CliRunner().invoke(
-        app, ["imaging", "audit", *map(str, (*given, *goals, "--device", "cpu", "--walk", 4))]
-    )
+    asked = (*given, *goals, "--dossiers", 4, "--device", "cpu", "--walk", 4)
+    done = CliRunner().invoke(app, ["imaging", "audit", *map(str, asked)])
     assert done.exit_code in (0, 1), done.output
     record = json.loads((tmp_path / "record.json").read_text("utf-8"))
     assert [row["finding"] for row in record["rows"]][:2] == ["cardiomegaly", "edema"]
@@ -367,8 +366,29 @@ def colors(file):
         return np.asarray(picture).astype(float)
 
 
+def test_nobody_is_shown_unless_asked_for(home, tmp_path):
+    """Neither scores nor images: a page of a hospital's films would show its patients."""
+    page = tmp_path / "r.html"
+    asked = ("leaning", "--json", "--finding", FIVE, "--report", page)
+    record = json.loads(home.asked(*asked, code=1).stdout)
+    assert record["scores"] == []
+    assert record["pictures"] == {}
+    assert "nothing is said about single people" in page.read_text("utf-8")
+    assert "data:image/png" not in page.read_text("utf-8")
+    shown = json.loads(home.asked(*asked, "--dossiers", 3, "--listed", 5, code=1).stdout)
+    assert len(shown["pictures"]["people"]) == 3
+    assert {plot["people"] for plot in shown["scores"]} == {5}
+    assert "scores of 5; images, group and age of 3" in page.read_text("utf-8")
+
+
+def test_findings_of_a_small_group_are_not_told():
+    shares = folder_audit._shares(("a", "b", "c"), (90, 3, 12), (0.2, 1.0, float("nan")))
+    assert shares == {"a": 0.2, "b": None, "c": None}
+
+
 def test_points_are_those_of_other_groups(home):
-    record = json.loads(home.asked("leaning", "--json", "--finding", FIVE, code=1).stdout)
+    asked = ("leaning", "--json", "--finding", FIVE, "--listed", 10_000)
+    record = json.loads(home.asked(*asked, code=1).stdout)
     plot = record["scores"][0]
     assert len(plot["x"]) == len(plot["y"]) == 2 * record["data"]["images"]
     assert np.abs(np.subtract(plot["x"], plot["y"])).min() > 0  # not the own group

@@ -1,7 +1,7 @@
 """Do the parts of the project keep the promises that hold for all of them?
 
 Layers import only what lies above them, `import causalfairness` stays light, every public name
-explains itself by a question and an example, and the built wheel runs on its own.
+explains itself by a sentence and an example, and the built wheel runs on its own.
 """
 
 import ast
@@ -250,14 +250,14 @@ def docstring_of(path):
     return inspect.getdoc(getattr(import_module(home), name)) or ""
 
 
-def name_without_question(path):
+def name_without_summary(path):
     first = re.split(r"(?<=[.?!])\s", docstring_of(path), maxsplit=1)[0]
-    if not first.endswith("?"):
-        yield f"{path} opens with {first!r}, which is not a question"
+    if not first.endswith((".", "?")):
+        yield f"{path} opens with {first!r}, which is no sentence"
 
 
-def test_a_public_name_answers_a_question():
-    nothing_wrong(name_without_question, public_names())
+def test_a_public_name_opens_with_a_sentence():
+    nothing_wrong(name_without_summary, public_names())
 
 
 def name_without_example(path):
@@ -269,14 +269,14 @@ def test_a_public_name_shows_an_example():
     nothing_wrong(name_without_example, public_names())
 
 
-def module_without_question(source):
+def module_without_sentence(source):
     text = ast.get_docstring(tree_of(source)) or ""
-    if "?" not in text.split("\n\n")[0]:
-        yield f"{source} opens without a question"
+    if not re.search(r"[.?](\s|$)", text.split("\n\n")[0]):
+        yield f"{source} opens without a sentence that says what it holds"
 
 
-def test_a_module_opens_with_the_question_it_answers():
-    nothing_wrong(module_without_question, SOURCES)
+def test_a_module_opens_with_what_it_holds():
+    nothing_wrong(module_without_sentence, SOURCES)
 
 
 # --- the wheel --------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from causalfairness.audit.plain import DEEPEST, group_sizes, is_deep, plain
+from causalfairness.audit.plain import DEEPEST, is_deep, plain
 from causalfairness.audit.register import register
 from causalfairness.audit.study import Study
 from causalfairness.errors import RecordError
+from causalfairness.tables.disclosure import group_sizes
 from causalfairness.tables.fingerprint import identify
 from causalfairness.tables.groups import shown
 

@@ -27,6 +27,7 @@ from causalfairness.settings import (
     said,
     whole,
 )
+from causalfairness.tables.disclosure import SMALLEST
 
 COLUMN = "the name of a column"
 WANTED = "the value of outcome or decision that people want; of numbers 'higher' or 'lower'"
@@ -206,7 +207,7 @@ class Settings(Closed):
 
     level: Annotated[Level, said("a number between 0.5 and 1, such as 0.95")] = 0.95
     seed: Annotated[Whole, said("a whole number of 0 or more", ge=0, le=LARGEST_SEED)] = 0
-    smallest: Annotated[Whole, whole(0, 1_000_000, ": people of smaller groups are unlisted")] = 10
+    smallest: Annotated[Whole, whole(0, 10**6, ": smaller groups are unlisted")] = SMALLEST
 
 
 def not_loaded(people: Any) -> Any:

@@ -32,6 +32,7 @@ from causalfairness.imaging.readers import PlainFolder, RadiographFolder
 from causalfairness.imaging.readers.folder import fingerprint
 from causalfairness.imaging.readers.plain import stated_split
 from causalfairness.imaging.recording import record_of
+from causalfairness.tables.disclosure import SMALLEST, without_few
 
 LEARNED = "train"
 FURTHER = "further films of a person"
@@ -68,6 +69,8 @@ def audit_folder(
     seed: int = 0,
     title: str = "",
     folder: Path | str | None = None,
+    listed: int = 0,
+    dossiers: int = 0,
 ) -> FolderAudit:
     """Do these classifiers depend on the group? `networks` are trained on the part "train" first.
 
@@ -75,7 +78,9 @@ def audit_folder(
     part "train" is refused where the generator learned from it. `classifiers` are callables by
     name, `networks` names in `classifiers.training.NETWORKS`. `findings` says what the outputs of
     the callables are, in their order (those of networks are the five that the images have). `walk`
-    is the number of steps of a diffusion model, where it is not the usual 50.
+    is the number of steps of a diffusion model, where it is not the usual 50. The record says
+    nothing about single people, unless it is to hold the scores of the `listed` first ones, or the
+    images of as many as `dossiers` says, with group, age and findings.
 
     >>> import tempfile
     >>> from causalfairness.imaging.making import make_generator
@@ -117,12 +122,13 @@ def audit_folder(
     absent = set(kept.groups) - {kept.groups[code] for code in known.parents.group.tolist()}
     record = record_of(
         found,
+        listed=listed,
         title=title,
         data=_about(films, everyone, chosen, Path(data).name, part),
         generator=kept.about,
         classifiers=_areas(found, chosen, networks),
         settings={**asked, "epochs": epochs, "walk": walk},
-        pictures=_pictures(kept, known, device),
+        pictures=_pictures(kept, known, device, dossiers) if dossiers else None,
     )
     notes = [f"the generator knows the group {name}; nobody audited is of it" for name in absent]
     return FolderAudit(found, {**record, "notes": [*record["notes"], *doubts, *sorted(notes)]})
@@ -173,16 +179,23 @@ def _about(
         "findings": [
             {
                 "finding": row.finding,
-                "shares": {
-                    group: share if share == share else None
-                    for group, share in zip(films.groups, row.shares, strict=True)
-                },
+                "shares": _shares(films.groups, counts, row.shares),
                 "p_value": row.p_value,
             }
             for row in chosen.association().rows
         ],
         "left_out": {**films.account.dropped, **({FURTHER: further} if further else {})},
     }
+
+
+def _shares(
+    groups: Sequence[str], counts: Sequence[int], shares: Sequence[float]
+) -> dict[str, float | None]:
+    """The share with a finding in each group, where it does not tell on single people."""
+    rows = zip(groups, counts, shares, strict=True)
+    told = [{"group": name, "people": n, "share": share} for name, n, share in rows]
+    kept = ((row["group"], row["share"]) for row in without_few(told, SMALLEST))
+    return {name: share if share == share else None for name, share in kept}
 
 
 def _areas(found: Any, chosen: RadiographFolder, networks: Sequence[str]) -> dict[str, Any]:
@@ -204,12 +217,13 @@ def _areas(found: Any, chosen: RadiographFolder, networks: Sequence[str]) -> dic
     return told
 
 
-def _pictures(kept: KeptGenerator, known: Any, device: str) -> dict[str, Any]:
-    """Pictures of the first people of each group."""
-    first = slice(min(len(known), 64))
+def _pictures(kept: KeptGenerator, known: Any, device: str, count: int) -> dict[str, Any]:
+    """Pictures of so many people, the first of each group."""
+    first = slice(max(64, count))
     return examples(
         known.images(first).to(device),
         known.parents.take(first).to(device),
         generator=kept.generator,
         groups=kept.groups,
+        count=count,
     )

@@ -18,7 +18,6 @@ from causalfairness.writing import write_whole
 
 SCHEMA = "causalfairness.imaging/1"
 LIBRARIES = ("causalfairness", "numpy", "scipy", "torch", "monai")
-DRAWN = 400  # people whose scores are drawn, the first ones
 DIGITS = 5  # of a score
 KEPT = ("agreement_of", "thresholds", "quality", "sentences", "assumptions", "notes")
 
@@ -26,6 +25,7 @@ KEPT = ("agreement_of", "thresholds", "quality", "sentences", "assumptions", "no
 def record_of(
     audit: Any,
     *,
+    listed: int = 0,
     title: str = "",
     data: Mapping[str, Any] | None = None,
     generator: Mapping[str, Any] | None = None,
@@ -36,7 +36,7 @@ def record_of(
     """What is written down about this `ImagingAudit`? JSON can hold it.
 
     `data`, `generator`, `classifiers` and `settings` say what it was made of, `pictures` are those
-    of `pictures.examples`.
+    of `pictures.examples`. Scores of single people are those of the `listed` first ones.
 
     >>> from causalfairness.imaging.auditing import audit
     >>> from causalfairness.imaging.counterfactuals import DoNothing
@@ -56,7 +56,7 @@ def record_of(
         "classifiers": dict(classifiers or {}),
         "settings": {"method": found["method"], "level": found["level"], **(settings or {})},
         "rows": [_plain(row) for row in found["rows"]],
-        "scores": _scores(audit.generated),
+        "scores": _scores(audit.generated, listed) if listed else [],
         "pictures": dict(pictures or {}),
         "versions": {name: version(name) for name in LIBRARIES},
         **{name: found[name] for name in KEPT},
@@ -73,9 +73,9 @@ def write_record(record: Mapping[str, Any], path: Path | str) -> Path:
     return write_whole(json.dumps(record, indent=1, allow_nan=False) + "\n", path)
 
 
-def _scores(generated: Any) -> list[dict[str, Any]]:
+def _scores(generated: Any, listed: int) -> list[dict[str, Any]]:
     """Points of original against counterfactual scores, for each classifier and finding."""
-    first = slice(DRAWN)
+    first = slice(listed)
     own, codes = generated.own[first], np.arange(len(generated.groups))
     other = codes[:, None] != own  # (groups, people)
     plots = []

@@ -372,6 +372,10 @@ def _facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "level", percent(float(record["settings"].get("level", 0.95)))
     if "seed" in record["settings"]:
         yield "seed", str(record["settings"]["seed"])
+    points, shown = record.get("scores", []), record.get("pictures", {}).get("people", [])
+    of = {"scores": points[0].get("people") if points else 0, "images, group and age": len(shown)}
+    told = [f"{what} of {many:,}" for what, many in of.items() if many]
+    yield "single people", "; ".join(told) or "nothing is said about single people"
     versions = dict(record["versions"])
     yield "program", f"causalfairness {versions.pop('causalfairness', '')}".strip()
     if versions:

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from causalfairness.audit.plain import as_table, plain, without_few
+from causalfairness.audit.plain import as_table, plain
 from causalfairness.effects import Effect
 from causalfairness.effects.table import record_of
 from causalfairness.parity.necessity.rules import EquivalenceRule
+from causalfairness.tables.disclosure import without_few
 
 Record = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from causalfairness.audit.answers.answer import Answer, judged
 from causalfairness.audit.hidden_causes.asking import about_gap, about_groups
-from causalfairness.audit.plain import diagnosis, group_sizes
+from causalfairness.audit.plain import diagnosis
 from causalfairness.audit.questions import Disparity, ErrorRates
 from causalfairness.audit.study import Study
 from causalfairness.effects import Decomposition, EffectTable
@@ -22,6 +22,7 @@ from causalfairness.parity import (
     decompose_disparity,
     decompose_error_rates,
 )
+from causalfairness.tables.disclosure import group_sizes
 
 Found = Decomposition | ErrorRateDecomposition
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer
-from causalfairness.audit.plain import without_few
 from causalfairness.audit.questions import GroupMetricsQuestion, ScreensQuestion
 from causalfairness.audit.study import Study
 from causalfairness.errors import OutcomeError, RoleError
@@ -17,6 +16,7 @@ from causalfairness.parity.metrics.table import MetricTable
 from causalfairness.parity.metrics.words import GROUPS_DIFFER
 from causalfairness.parity.screens.question import Screening
 from causalfairness.tables import RowAccount
+from causalfairness.tables.disclosure import without_few
 from causalfairness.tables.frames import refuse_weights
 from causalfairness.tables.target import favorable_in, favors_one
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from causalfairness.audit.answers.answer import Answer, judged
 from causalfairness.audit.hidden_causes.asking import about_necessity
-from causalfairness.audit.plain import diagnosis, without_few
+from causalfairness.audit.plain import diagnosis
 from causalfairness.audit.questions import (
     InvarianceQuestion,
     Necessity,
@@ -28,6 +28,7 @@ from causalfairness.parity import (
     decompose_predictive_parity,
 )
 from causalfairness.tables import Of, only_columns
+from causalfairness.tables.disclosure import without_few
 from causalfairness.tables.frames import frame_rows, refuse_weights
 from causalfairness.tables.target import target_of
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from causalfairness.cli import options as o
-from causalfairness.cli.asking import listed
+from causalfairness.cli.asking import listed as names_in
 from causalfairness.cli.decompose import check_goal, check_goals
 from causalfairness.cli.failing import spelled
 from causalfairness.cli.imaging.options import (
@@ -104,6 +104,12 @@ Walk = Annotated[
     int | None,
     o.method("Steps of a diffusion model to the noise and back.", min=1, show_default="50"),
 ]
+Listed = Annotated[
+    int, o.output("How many people's scores record and report hold, one by one.", min=0)
+]
+Dossiers = Annotated[
+    int, o.output("Of how many people they show images, with group, age and findings.", min=0)
+]
 Title = Annotated[str, o.output("Title of the report.")]
 Folder = Annotated[
     Path | None,
@@ -131,6 +137,8 @@ def audit(
     seed: o.Seed = 0,
     title: Title = "",
     folder: Folder = None,
+    listed: Listed = 0,
+    dossiers: Dossiers = 0,
     record: o.RecordFile = None,
     report: Report = None,
     as_json: o.Json = False,
@@ -149,7 +157,7 @@ def audit(
             generator,
             classifiers=functions,
             networks=train_classifier or [],
-            findings=listed(finding, "--finding") or None,
+            findings=names_in(finding, "--finding") or None,
             part=part,
             epochs=epochs,
             resize=resize,
@@ -162,6 +170,8 @@ def audit(
             seed=seed,
             title=title,
             folder=folder,
+            listed=listed,
+            dossiers=dossiers,
         ).record
         if record is not None:  # first: whoever closes the pipe still has them
             say_written(write_record(found, record))
