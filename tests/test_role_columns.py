@@ -346,3 +346,32 @@ def test_nothing_is_said_of_bundled_audits_and_worlds():
     for world in (cf.datasets.worlds.binary(), cf.datasets.worlds.linear_gaussian()):
         drawn = open_table(world.draw(2_000, seed=0))
         assert look_at(drawn.rows(world.model, "outcome"), world.model) == ()
+
+
+# --- codes for missing values -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [999, -9, 99_999])
+def test_codes_for_missing_values_are_named(code):
+    rng = np.random.default_rng(5)
+    data = people().assign(m=rng.integers(20, 30, 1_500)).astype({"m": float})
+    data.loc[rng.random(1_500) < 0.03, "m"] = code
+    (note,) = looked(data)
+    share = (data.m == code).mean()
+    assert note.startswith(f"{code:g} stands in {share:.1%} of rows of 'm', far from all other")
+    for said in ("categorical", "numeric", "accept"):
+        assert looked(cf.Table(data, **{said: ["m"]})) == ()
+    few = data.assign(m=data.m // 2)  # the same of counted cells, without a sample of rows
+    few.loc[data.m == code, "m"] = code
+    assert looked(few)[0].startswith(f"{code:g} stands in")
+    (found,) = cf.decompose_disparity(
+        few, model(("sex",), ("m",)), estimator=Strata()
+    ).diagnostics.notes[:1]
+    assert found.startswith(f"{code:g} stands in")
+
+
+def test_numbers_that_have_neighbors_are_no_codes_for_missing_values():
+    rng = np.random.default_rng(6)
+    counts = np.minimum(rng.geometric(0.4, 1_500), 9)  # capped: 9 stands for 9 and more
+    for m in (counts, rng.integers(0, 2, 1_500) * 2 - 1, rng.integers(0, 100, 1_500)):
+        assert looked(people().assign(m=m)) == ()

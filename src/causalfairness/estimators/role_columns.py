@@ -39,6 +39,8 @@ COPY, NEAR = {True: 0.995, False: 0.99}, {True: 0.95, False: 0.9}  # AUC of a ye
 PURE, CONSTANT, DISTINCT, PARSED = 0.999, 0.999, 0.95, 0.95
 REVEALED, SAME_GROUP = 0.9, 0.99  # AUC of the group by all confounders, and by one mediator
 BETTER, SURELY = 0.98, 3  # loss by labels as a share of that by amounts, and by how many errors
+OFTEN, FAR = 0.01, 3  # share of rows, and distance in ranges of the middle half, of such a code:
+MISSING = (-1.0, *(sign * (10.0**digits - 1) for sign in (-1, 1) for digits in range(1, 6)))
 NUMBER = r"\s*[-+]?[\d,]*\.?\d+(e[-+]?\d+)?\s*$"
 DAY = r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d))(\D|$)"
 LEAVES = {"mediator": "no direct part", "confounder": "neither a direct nor an indirect part"}
@@ -133,16 +135,20 @@ class _Held(NamedTuple):
     role: str
     codes: Codes
     counts: Array
-    whole: Array  # its values, if they are whole numbers
+    numbers: Array  # its values; none of labels
 
     @classmethod
     def of(cls, column: Column, seen: _Seen) -> _Held:
         levels = column.levels()
-        known = [value for value in levels.values if value is not None and column.is_number]
-        numbers = np.array(known, dtype=float)
-        whole = numbers if np.all(numbers == np.floor(numbers)) else numbers[:0]
+        numbers = np.array(levels.values if column.is_number else [], dtype=float)
         counts = np.bincount(levels.codes, seen.rows, len(levels.values)).astype(float)
-        return cls(column, seen.roles[column.name], levels.codes, counts, whole)
+        return cls(column, seen.roles[column.name], levels.codes, counts, numbers)
+
+    @property
+    def whole(self) -> Array:
+        """The values that are known, if all are whole numbers."""
+        known = self.numbers[~np.isnan(self.numbers)]
+        return known if np.all(known == np.floor(known)) else known[:0]
 
     @property
     def is_counted(self) -> bool:
@@ -296,8 +302,15 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
 def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
     """Do labels foretell the outcome, or the group, better than the best that amounts can?"""
     name, levels, fold = repr(held.column.name), len(held.counts), seen.fold
-    amounts = held.column.name in seen.declared.numeric or not len(held.whole)
-    if amounts or not FEW < levels <= len(fold) / FOLDS:
+    if held.column.name in seen.declared.numeric:
+        return
+    for value in _far_off(held):
+        yield (
+            f"{value:g} stands in {held.counts[held.numbers == value].sum() / seen.rows.sum():.1%} "
+            f"of rows of {name}, far from all other numbers, as a code for missing values does. "
+            f"Read it as missing, or numeric=[{name}] says that it is an amount"
+        )
+    if not len(held.whole) or not FEW < levels <= len(fold) / FOLDS:
         return
     x, codes = np.nan_to_num(_numbers(held.column))[seen.sample, None], held.codes[seen.sample]
     squares, boosting = (each.model for each in regressors(1, 0)[1:])
@@ -319,6 +332,19 @@ def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
                 f"categorical=[{name}] takes them as labels, numeric=[{name}] as amounts"
             )
             return
+
+
+def _far_off(held: _Held) -> Iterator[float]:
+    """The usual codes for missing values that are frequent, and far from all that are smaller."""
+    for value in np.intersect1d(held.numbers, MISSING):
+        rest = held.numbers * np.sign(value) < 0.9 * abs(value)
+        share = held.counts[held.numbers == value].sum() / held.counts.sum()
+        if share >= OFTEN and rest.sum() > 1:
+            order = np.argsort(held.numbers[rest])
+            x, below = held.numbers[rest][order], np.cumsum(held.counts[rest][order])
+            low, high = x[np.searchsorted(below, (0.25 * below[-1], 0.75 * below[-1]))]
+            if np.abs(x - value).min() > FAR * (high - low or 1.0):
+                yield float(value)
 
 
 def _unseen_by_label(codes: Codes, y: Array, fold: Codes) -> Array:
