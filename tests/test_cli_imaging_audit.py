@@ -19,6 +19,7 @@ from causalfairness.cli import app
 from causalfairness.cli.imaging import audit as audit_command
 from causalfairness.imaging import folder_audit, making
 from causalfairness.imaging.analytic import fit_gaussian
+from causalfairness.imaging.auditing import audit
 from causalfairness.imaging.classifiers import training
 from causalfairness.imaging.folder_audit import audit_folder
 from causalfairness.imaging.keeping import kept_generator
@@ -342,7 +343,7 @@ class Brighter:
     """Group 1 is brighter by 0.09, group 2 darker."""
 
     def counterfactual(self, images, parents, *, group):
-        return images + (0.0, 0.09, -0.09)[group]
+        return images + torch.tensor([0.0, 0.09, -0.09])[group].reshape(-1, 1, 1, 1)
 
 
 def test_pictures_show_brighter_in_red_and_darker_in_blue():
@@ -379,6 +380,30 @@ def test_nobody_is_shown_unless_asked_for(home, tmp_path):
     assert len(shown["pictures"]["people"]) == 3
     assert {plot["people"] for plot in shown["scores"]} == {5}
     assert "scores of 5; images, group and age of 3" in page.read_text("utf-8")
+
+
+def test_the_order_of_a_table_of_films_does_not_matter(home, tmp_path):
+    """Nor that of the films in an array: folds and draws belong to people."""
+    turned = copied(home, tmp_path / "films", lambda row: row)
+    head, *rows = (turned / "radiographs.csv").read_text("utf-8").splitlines()
+    (turned / "radiographs.csv").write_text("\n".join([head, *rows[::-1]]) + "\n", "utf-8")
+    asked = ("leaning", "--json", "--method", "randomization", "--draws", 99, "--finding", FIVE)
+    plain = json.loads(home.asked(*asked, code=1).stdout)
+    other = json.loads(home.asked(*asked, data=turned, code=1).stdout)
+    assert other == plain
+    films = Simulator(size=16).draw(150, seed=3)
+    rows = torch.randperm(150, generator=torch.Generator().manual_seed(0))
+    images, parents = films.images(), films.parents
+    generator, asked = Brighter(), {"method": "randomization", "draws": 99}
+    first = audit(alone, images, parents, generator=generator, **asked)
+    again = audit(alone, images[rows], parents.take(rows), generator=generator, **asked)
+    assert again.table().to_records() == [
+        pytest.approx(row, abs=1e-9) for row in first.table().to_records()
+    ]
+
+
+def alone(images):
+    return images.mean((1, 2, 3))
 
 
 def test_findings_of_a_small_group_are_not_told():

@@ -203,9 +203,20 @@ def test_every_draw_and_every_block_has_its_own_chance(monkeypatch):
     assert twice.outputs[0, 1, 1:300].std() == pytest.approx(drawn[0].std() / 2**0.5, rel=0.2)
 
 
+def test_draws_belong_to_people_and_not_to_lines():
+    X, network = draw(400), deep_network()
+    asked = {**ASKED, "mediator_model": cf.neural.Sampled(noise)}
+    order = np.random.default_rng(1).permutation(400)
+    first, other = (cf.neural.effects(network, rows, **asked) for rows in (X, X[order]))
+    assert values(other) == pytest.approx(values(first), abs=1e-12)
+    assert other.outputs == pytest.approx(first.outputs[..., order], abs=1e-12)
+    assert other.total_effect.basis.fingerprint == first.total_effect.basis.fingerprint
+    assert other.total_effect.basis.order != first.total_effect.basis.order
+
+
 def test_tables_that_differ_have_other_digests():
     def basis(rows):
-        return basis_of(rows, digest(rows, 0))
+        return basis_of(rows, digest(rows, torch.arange(len(rows))))
 
     rows = torch.as_tensor(draw(64), dtype=torch.float32)
     swapped = rows[:, [0, 2, 1, 3]]
@@ -225,9 +236,10 @@ def test_tables_that_differ_have_other_digests():
 
 def test_the_digests_of_blocks_add_up_and_only_the_order_of_rows_tells_turned_ones_apart():
     rows = torch.as_tensor(draw(64))
-    whole = basis_of(rows, digest(rows, 0))
-    assert basis_of(rows, digest(rows[:40], 0) + digest(rows[40:], 40)) == whole
-    turned = basis_of(rows, digest(rows.flip(0), 0))
+    at = torch.arange(64)
+    whole = basis_of(rows, digest(rows, at))
+    assert basis_of(rows, digest(rows[:40], at[:40]) + digest(rows[40:], at[40:])) == whole
+    turned = basis_of(rows, digest(rows.flip(0), at))
     assert turned.fingerprint == whole.fingerprint
     assert turned.order != whole.order
 

@@ -159,22 +159,35 @@ def answer(network: Any, rows: Tensor, output: Output, as_array: bool) -> Tensor
     return outputs[:, output]
 
 
-def digest(rows: Tensor, start: int) -> Tensor:
+def by_content(table: Tensor) -> Tensor:
+    """Places of the rows in an order that depends on what they hold, whatever theirs is."""
+    import torch
+
+    return torch.cat([_words(table[part]) for part in blocks(table)]).argsort(stable=True)
+
+
+def digest(rows: Tensor, places: Tensor) -> Tensor:
     """Are these the same rows? Three sums, on their device; those of blocks add up to a table's.
 
-    One word per row is mixed from the halves of its doubles and the places of their columns. Words
-    are summed modulo 2^64, whatever the order of rows, and mixed with the row's place. Neither the
-    device nor the size of a block has a say, and singles have the digest of the same doubles.
+    Words of rows are summed modulo 2^64, whatever their order, and mixed with the row's place.
+    Neither the device nor the size of a block has a say.
     """
+    import torch
+
+    words = _words(rows)
+    mixed = _mixed(words)
+    in_place = _mixed(mixed + places.to(rows.device) * GOLDEN)
+    return torch.stack([mixed.sum(), _mixed(words + SALT).sum(), in_place.sum()])
+
+
+def _words(rows: Tensor) -> Tensor:
+    """One word per row, of the halves of its doubles and their columns' places; singles alike."""
     import torch
 
     doubles = rows.to(torch.float64) + 0.0  # no minus zero
     halves = doubles.contiguous().view(torch.int32)
     places = torch.arange(1, halves.shape[1] + 1, device=rows.device) * GOLDEN
-    words = (halves * (_mixed(places) | 1)).sum(dim=1)
-    order = torch.arange(start, start + len(words), device=rows.device) * GOLDEN
-    mixed = _mixed(words)
-    return torch.stack([mixed.sum(), _mixed(words + SALT).sum(), _mixed(mixed + order).sum()])
+    return (halves * (_mixed(places) | 1)).sum(dim=1)
 
 
 def basis_of(table: Tensor, sums: Tensor) -> Basis:

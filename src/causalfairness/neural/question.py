@@ -29,6 +29,7 @@ from causalfairness.neural.network import (
     at_rest,
     basis_of,
     blocks,
+    by_content,
     digest,
     home_of,
     on_device,
@@ -193,7 +194,9 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
     """What do the answers in four worlds say, (0, 0), (0, 1), (1, 0), (1, 1), each time?"""
     import torch
 
-    table, change = question.table, question.change
+    table, change, chance = question.table, question.change, question.mover.chance
+    place = by_content(table) if chance else torch.arange(len(table), device=table.device)
+    table = table[place] if chance else table  # draws belong to what rows hold
     device, dtype = home_of(question.network)
     device, dtype = device or table.device, dtype or (table[:0] * 1.0).dtype
     worlds = [*dict.fromkeys(world for four in asked for world in four)]
@@ -207,7 +210,7 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
     with at_rest([question.network, *(trial.model for trial in question.mover.trials)]):
         for number, part in track(enumerate(parts), total=len(parts), what="asking the network"):
             given = on_device(table[part], device)
-            sums += digest(given, part.start)
+            sums += digest(given, place[part])
             groups[part] = change.groups(given)
             rows = given.to(dtype)
             fails = fails or [trial.fails(rows) for trial in question.mover.trials]
@@ -218,6 +221,9 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
             torch.empty(part.shape, dtype=part.dtype, pin_memory=part.is_cuda).copy_(part).numpy()
             for part in (outputs, groups)
         )
+    if chance:
+        back = place.argsort().cpu().numpy()
+        found, held = found[:, back], held[back]
     title, assumptions, basis = question.title, question.mover.assumptions, basis_of(table, sums)
     reference, comparison = map(written, change.levels)
     results = []

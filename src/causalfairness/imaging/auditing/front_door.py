@@ -30,7 +30,7 @@ from causalfairness.imaging.auditing.statistics import (
 )
 from causalfairness.imaging.classifiers.scoring import Images, Readers
 from causalfairness.imaging.counterfactuals import CounterfactualGenerator, Names, group_name
-from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents
+from causalfairness.imaging.parents import FINDINGS, UNKNOWN, Parents, codes_of
 from causalfairness.invariance import (
     InvarianceTest,
     demographic_parity_test,
@@ -38,6 +38,8 @@ from causalfairness.invariance import (
 )
 from causalfairness.invariance.reading import FEWEST as FEW
 from causalfairness.invariance.statistics import Statistics
+from causalfairness.tables import Column
+from causalfairness.tables.fingerprint import arrange
 
 Array = NDArray[np.float64]
 UNLABELED = (
@@ -167,16 +169,19 @@ def audit_scores(
     codes = parents.group.unique().tolist()
     _check_same_people(parents, generated)
     _check_groups(parents, dict(zip(codes, generated.groups, strict=True)))
-    said = generated.original.reshape(len(generated), -1)
-    under = generated.counterfactual.reshape(len(generated.groups), *said.shape)
+    rows = _by_content(parents, generated)  # folds and draws belong to people
+    made, beside = generated.take(rows), None if placebo is None else placebo.take(rows)
+    said = made.original.reshape(len(made), -1)
+    under = made.counterfactual.reshape(len(made.groups), *said.shape)
     splitting, drawing = np.random.default_rng(seed).spawn(2)
-    judged = judged_between_people(said, under, generated.own, features_of(parents), splitting)
-    found = asked(method, judged, generated, placebo, draws=draws, rng=drawing)
+    features = features_of(parents.take(torch.as_tensor(rows)))
+    judged = judged_between_people(said, under, made.own, features, splitting)
+    found = asked(method, judged, made, beside, draws=draws, rng=drawing)
     known = Known.of(parents)
     notes = notes_of(method, generated, judged, found, known, has_placebo=placebo is not None)
     test = _as_test(generated, method, found, level, known, notes)
     opportunity, unasked = _opportunity(generated, _labels(labels, parents, generated), level)
-    own = [generated.groups[at] for at in generated.own]
+    own = [generated.groups[at] for at in made.own]
     parity = demographic_parity_test(said, own, level=level)
     return ImagingAudit(
         test=test,
@@ -186,6 +191,16 @@ def audit_scores(
         generated=generated,
         notes=(*notes, *unasked),
     )
+
+
+def _by_content(parents: Parents, generated: Generated) -> NDArray[np.int64]:
+    """People in an order of what is known and said of them, whatever theirs is."""
+    known = codes_of(parents).double().cpu().numpy().T
+    said = generated.original.reshape(len(generated), -1).T
+    told, ties = (
+        [Column.numbers(str(at), each) for at, each in enumerate(of)] for of in (known, said)
+    )
+    return arrange(told, ties).rows
 
 
 def check_settings(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,6 +71,16 @@ class Generated:
 
     def __len__(self) -> int:
         return len(self.own)
+
+    def take(self, rows: Codes) -> Generated:
+        """What is said of these people, in this order? Distances of images stay as they are."""
+        return replace(
+            self,
+            own=self.own[rows],
+            original=self.original[rows],
+            counterfactual=self.counterfactual[:, rows],
+            withheld=None if self.withheld is None else self.withheld[rows],
+        )
 
     @property
     def silent(self) -> NDArray[np.bool_]:

@@ -117,7 +117,7 @@ class RadiographFolder:
         )
 
     def one_each(self) -> RadiographFolder:
-        """Which is the first film of every person?"""
+        """Which is the first film of every person, by the names of files?"""
         first: dict[str, int] = {}
         for row, patient in enumerate(self.patients):
             first.setdefault(patient, row)
@@ -189,7 +189,8 @@ def gathered(
     workers: int,
     origin: Mapping[str, str] = MappingProxyType({}),
 ) -> RadiographFolder:
-    """What do entries make, taken together?"""
+    """Radiographs in the order of their files' names, whatever the order of the table's rows."""
+    entries = sorted(entries, key=lambda entry: entry.path.as_posix())
     account = Account(len(entries) + dropped.total(), dict(dropped.most_common()), dict(origin))
     if not entries:
         raise ImageFileError(f"No image is left to look at.\n{account}")
