@@ -8,7 +8,7 @@ SIZE ?= standard
 # Modules are compiled when they are first imported: most of them never are.
 PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test test-all lowest bench lint browser docs pages data release clean
+.PHONY: demo test test-all lowest bench coverage lint browser docs pages data release clean
 
 # Something violated, exit code 1, is what the demo finds.
 demo: $(VENV)/.ready-demo
@@ -46,6 +46,10 @@ browser:
 
 bench: $(BENCH)/.ready
 	$(BENCH)/bin/python -m benchmarks --size $(SIZE)
+
+coverage: export OMP_NUM_THREADS = 1
+coverage: $(VENV)/.ready-test
+	$(VENV)/bin/python -m benchmarks.coverage
 
 docs: $(VENV)/.ready-docs
 	$(VENV)/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html

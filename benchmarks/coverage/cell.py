@@ -30,6 +30,7 @@ class Tested(NamedTuple):
 
     found: bool
     there: bool
+    __test__ = False  # for pytest, which takes such names for tests
 
 
 Outcome = Mapping[str, Estimated | Tested]  # by the name of the part or of the test
