@@ -92,7 +92,7 @@ def test_the_standard_error_of_the_total_is_that_of_two_means():
     y, group = np.asarray(table["y"]), np.asarray(table["group"])
     found = cf.decompose_disparity(table, world.model, estimator=PLAIN)
     variance = sum(y[group == g].var() / np.sum(group == g) for g in np.unique(group))
-    assert found.total.standard_error == pytest.approx(np.sqrt(variance), rel=1e-9)
+    assert np.linalg.norm(found.total.spread) == pytest.approx(np.sqrt(variance), rel=1e-9)
 
 
 def test_without_mediators_nothing_is_indirect_and_without_confounders_nothing_is_spurious():

@@ -3,7 +3,7 @@
 from causalfairness.effects.column_table import ColumnTable
 from causalfairness.effects.decomposition import Decomposition
 from causalfairness.effects.diagnostics import Diagnostics, LearnerLoss, Overlap
-from causalfairness.effects.effect import Basis, Effect
+from causalfairness.effects.effect import Basis, Effect, spreads_of
 from causalfairness.effects.second_moments import SecondMoments
 from causalfairness.effects.table import EffectTable
 from causalfairness.effects.world_means import Estimate, WorldMeans
@@ -20,4 +20,5 @@ __all__ = [
     "Overlap",
     "SecondMoments",
     "WorldMeans",
+    "spreads_of",
 ]

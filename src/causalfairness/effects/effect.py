@@ -7,12 +7,18 @@ standard error of any contrast accounts for the correlation of its parts and no 
 variance formula of its own.
 
 The coordinates of a spread mean something only on their `Basis`; effects of different bases
-refuse to combine.
+refuse to combine. Some coordinates belong to one measurement alone: these are `blocks`, by name,
+and an effect that does not name a block has zeros there.
+
+An interval is centered at `value + correction`. The correction allows for rare outcomes (methods
+§2.1): it is linear in the effects, as the value is, and moves nothing but interval and tests.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from typing import Literal
@@ -24,6 +30,7 @@ from causalfairness.errors import MixedBasisError
 from causalfairness.inference import Interval, normal_interval, two_sided_p_value
 
 Array = NDArray[np.float64]
+Blocks = Mapping[str, Array]
 Unit = Literal["rows", "cells", "replicates"]
 
 
@@ -61,6 +68,13 @@ class Effect:
     gap = 0.2000 (95% interval 0.1020 to 0.2980)
     >>> (gap - gap).standard_error
     0.0
+
+    With a correction the interval is centered elsewhere, and blocks widen it:
+
+    >>> rare = Effect("gap", -0.02, np.array([0.004]), basis, correction=0.009,
+    ...               blocks={"added people": np.array([0.01])})
+    >>> print(rare)
+    gap = -0.0200 (95% interval -0.0321 to 0.0101)
     """
 
     name: str
@@ -68,20 +82,27 @@ class Effect:
     spread: Array
     basis: Basis
     assumptions: frozenset[str] = frozenset()
+    correction: float = 0.0
+    blocks: Blocks = field(default_factory=dict)
+
+    @property
+    def center(self) -> float:
+        """The middle of the interval, from which tests measure too."""
+        return self.value + self.correction
 
     @cached_property
     def standard_error(self) -> float:
         """How far is the estimate from the truth, typically?"""
-        return float(np.linalg.norm(self.spread))
+        return math.hypot(*(np.linalg.norm(part) for part in (self.spread, *self.blocks.values())))
 
     def interval(self, level: float = 0.95) -> Interval:
         """Which values fit the data at this level? Normal approximation."""
-        return normal_interval(self.value, self.standard_error, level)
+        return normal_interval(self.center, self.standard_error, level)
 
     @property
     def p_value(self) -> float:
         """How often would chance alone give a value this far from zero? Two-sided."""
-        return two_sided_p_value(self.value, self.standard_error)
+        return two_sided_p_value(self.center, self.standard_error)
 
     def covariance(self, other: Effect) -> float:
         """Do two estimates err together?
@@ -91,11 +112,24 @@ class Effect:
         -0.0025
         """
         self._check_same_basis(other, "relate")
-        return float(self.spread @ other.spread)
+        shared = self.blocks.keys() & other.blocks.keys()
+        return float(
+            self.spread @ other.spread + sum(self.blocks[at] @ other.blocks[at] for at in shared)
+        )
 
     def named(self, name: str) -> Effect:
         """What shall this effect be called from here on?"""
         return replace(self, name=name)
+
+    def vanished(self) -> Effect:
+        """The same effect where it is known to be exactly zero.
+
+        >>> gap = Effect("gap", 1e-17, np.array([1e-17]), Basis("3f9a", "rows"))
+        >>> gap.vanished().p_value
+        1.0
+        """
+        nothing = np.zeros_like(self.spread)
+        return replace(self, value=0.0, spread=nothing, correction=0.0, blocks={})
 
     def __add__(self, other: Effect) -> Effect:
         if not isinstance(other, Effect):
@@ -108,13 +142,12 @@ class Effect:
         return self._combined(other, "subtract", "-", -1.0)
 
     def __neg__(self) -> Effect:
-        return replace(self, name=f"-{self.name}", value=-self.value, spread=-self.spread)
+        return self._scaled(-1.0, f"-{self.name}")
 
     def __mul__(self, factor: float) -> Effect:
         if not isinstance(factor, Real):
             return NotImplemented
-        scaled = f"{factor:g} * {self.name}"
-        return replace(self, name=scaled, value=factor * self.value, spread=factor * self.spread)
+        return self._scaled(factor, f"{factor:g} * {self.name}")
 
     __rmul__ = __mul__
 
@@ -129,6 +162,16 @@ class Effect:
 
     __repr__ = __str__
 
+    def _scaled(self, factor: float, name: str) -> Effect:
+        return replace(
+            self,
+            name=name,
+            value=factor * self.value,
+            spread=factor * self.spread,
+            correction=factor * self.correction,
+            blocks={at: factor * block for at, block in self.blocks.items()},
+        )
+
     def _combined(self, other: Effect, verb: str, sign: str, times: float) -> Effect:
         self._check_same_basis(other, verb)
         return replace(
@@ -137,6 +180,11 @@ class Effect:
             value=self.value + times * other.value,
             spread=self.spread + times * other.spread,
             assumptions=self.assumptions | other.assumptions,
+            correction=self.correction + times * other.correction,
+            blocks={
+                at: np.asarray(self.blocks.get(at, 0.0) + times * other.blocks.get(at, 0.0))
+                for at in {**self.blocks, **other.blocks}
+            },
         )
 
     def _check_same_basis(self, other: Effect, verb: str) -> None:
@@ -147,3 +195,19 @@ class Effect:
                 "the same row order, from the same draws. Estimate both in one call, or compare "
                 "their intervals instead"
             )
+
+
+def spreads_of(effects: Sequence[Effect]) -> Array:
+    """The spreads of several effects on one basis, one row each, with their blocks side by side.
+
+    >>> gap = Effect("gap", 0.2, np.array([0.03]), Basis("3f9a", "rows"))
+    >>> spreads_of([gap, replace(gap, blocks={"added people": np.array([0.04])})]).tolist()
+    [[0.03, 0.0], [0.03, 0.04]]
+    """
+    sizes = {at: len(block) for effect in effects for at, block in effect.blocks.items()}
+    return np.stack(
+        [
+            np.concatenate([e.spread, *(e.blocks.get(at, np.zeros(n)) for at, n in sizes.items())])
+            for e in effects
+        ]
+    )

@@ -92,7 +92,7 @@ class EffectTable:
         if self.reach is None:
             return effect.interval(self.level)
         half_width = self.reach * effect.standard_error
-        return Interval(effect.value - half_width, effect.value + half_width)
+        return Interval(effect.center - half_width, effect.center + half_width)
 
     def _record(self, row: int, effect: Effect) -> dict[str, Any]:
         record = record_of(effect, self._interval(effect))
@@ -120,6 +120,7 @@ def record_of(effect: Effect, interval: Interval) -> dict[str, Any]:
         "name": effect.name,
         "value": effect.value,
         "standard_error": effect.standard_error,
+        "correction": effect.correction,
         "low": interval.low,
         "high": interval.high,
         "p_value": effect.p_value,

@@ -11,7 +11,7 @@ is to produce them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects.diagnostics import Diagnostics
-from causalfairness.effects.effect import Basis, Effect
+from causalfairness.effects.effect import Basis, Blocks, Effect
 from causalfairness.effects.second_moments import SecondMoments
 
 Array = NDArray[np.float64]
@@ -44,11 +44,12 @@ class WorldMeans:
     spreads: Array  # (2, 2, 3, d)
     basis: Basis
     assumptions: frozenset[str] = frozenset()
+    corrections: Array = field(default_factory=lambda: np.zeros((2, 2, 3)))
+    blocks: Blocks = field(default_factory=dict)  # (2, 2, 3, size) each
 
     def __getitem__(self, world: World) -> Effect:
-        at = _place(world)
-        name = f"mu[{', '.join(map(str, world))}]"
-        return self._effect(name, float(self.values[at]), self.spreads[at])
+        i, j, k = _checked(world)
+        return self._sum({world: 1.0}, f"mu[{i}, {j}, {k}]")
 
     def combine(self, terms: Mapping[World, float], name: str) -> Effect:
         """What does a signed sum of world means come to? Rounding errors come to zero.
@@ -59,12 +60,7 @@ class WorldMeans:
         >>> means.combine({(1, 1, 1): 1.0, (0, 0, 0): -1.0}, "total").value
         10.0
         """
-        value, spread = 0.0, np.zeros(self.spreads.shape[-1])
-        for world, weight in terms.items():
-            at = _place(world)
-            value += weight * float(self.values[at])
-            spread += weight * self.spreads[at]
-        return self.rounded(self._effect(name, value, spread))
+        return self.rounded(self._sum(terms, name))
 
     def rounded(self, effect: Effect) -> Effect:
         """Is this effect only what rounding left over of these means? Then it is zero.
@@ -76,7 +72,7 @@ class WorldMeans:
         value, error = self._scale
         if abs(effect.value) > ROUNDING * value or effect.standard_error > ROUNDING * error:
             return effect
-        return self._effect(effect.name, 0.0, np.zeros_like(effect.spread))
+        return effect.vanished()
 
     def __str__(self) -> str:
         rows = [
@@ -93,8 +89,31 @@ class WorldMeans:
         squared = np.einsum("...d,...d->...", self.spreads, self.spreads)
         return float(np.abs(self.values).max()), float(np.sqrt(squared.max()))
 
-    def _effect(self, name: str, value: float, spread: Array) -> Effect:
-        return Effect(name, value, spread, self.basis, self.assumptions)
+    def complement(self) -> WorldMeans:
+        """The means of one minus the outcome."""
+        return replace(
+            self,
+            values=1.0 - self.values,
+            spreads=-self.spreads,
+            corrections=-self.corrections,
+            blocks={at: -block for at, block in self.blocks.items()},
+        )
+
+    def _sum(self, terms: Mapping[World, float], name: str) -> Effect:
+        weights, places = list(terms.values()), [_place(world) for world in terms]
+
+        def added(of: Array) -> Array:
+            return np.asarray(sum(w * of[at] for w, at in zip(weights, places, strict=True)))
+
+        return Effect(
+            name,
+            float(added(self.values)),
+            added(self.spreads),
+            self.basis,
+            self.assumptions,
+            correction=float(added(self.corrections)),
+            blocks={at: added(block) for at, block in self.blocks.items()},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +160,17 @@ def pool(values: Array, spreads: Array, share: float, share_spread: Array) -> tu
 
 def _place(world: World) -> tuple[int, int, int]:
     """Where does a world's mean stand?"""
+    i, j, k = _checked(world)
+    return int(i), int(j), EVERYONE if k == "everyone" else int(k)
+
+
+def _checked(world: World) -> World:
     if world not in ALL_WORLDS:
         raise KeyError(
             "a world is three things: the group of the direct path (0 or 1), that of the mediators "
             f"(0 or 1), and among whom (0, 1 or 'everyone'); found {world!r}"
         )
-    i, j, k = world
-    return int(i), int(j), EVERYONE if k == "everyone" else int(k)
+    return world
 
 
 ALL_WORLDS: tuple[World, ...] = tuple(

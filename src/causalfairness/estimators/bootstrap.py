@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Effect, WorldMeans
 from causalfairness.errors import SmallGroupError
+from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.inference import run_all
 from causalfairness.inference.resampling import check_count
@@ -29,6 +30,7 @@ FEWEST_REPLICATES = 20
 ROUNDING = 1e-13  # relative size below which replicates differ by rounding only
 AT_ONCE = 10  # replicates that one task computes
 FEWEST_ROWS = 10  # of a group, for weights to imitate drawing other people
+NOT_ALL = "these two people widen the total and the direct part; the others have replicates alone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,7 @@ class Bootstrapped:
 
     world_means: WorldMeans
     raw_gap: Effect
+    notes: tuple[str, ...] = ()  # on rare outcomes
 
 
 def check_replicates(replicates: int) -> None:
@@ -100,8 +103,21 @@ def bootstrap(
     fingerprint, order = pair.rows.drawn(pair.rows.arrangement.rows)
     basis = Basis(fingerprint, "replicates", order, drawn_as)
     scale = float(np.abs(values).max())
-    gap = Effect("total", plain, _spread(gaps, scale), basis, stated)
-    return Bootstrapped(WorldMeans(values, _spread(means, scale), basis, stated), gap)
+    added, labels = AddedPeople.of_rows(pair, pair.measured), len(pair.rows.groups)
+    label = pair.rows.group_of_row[pair.index]
+    blocks, block = added.told(label, labels, pair.group, pair.weights**2)
+    gap = Effect(
+        "total",
+        plain,
+        _spread(gaps, scale),
+        basis,
+        stated,
+        correction=added.of_gap,
+        blocks=block,
+    )
+    spreads = _spread(means, scale)
+    found = WorldMeans(values, spreads, basis, stated, added.of_told, blocks)
+    return Bootstrapped(found, gap, (*added.notes, *([NOT_ALL] if added.notes else [])))
 
 
 def row_weights(pair: RowPair) -> Array:

@@ -24,6 +24,7 @@ from causalfairness.effects import (
     SecondMoments,
     WorldMeans,
 )
+from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.cross_fitting import assign_folds
 from causalfairness.estimators.learners import (
     Learner,
@@ -156,7 +157,8 @@ def cross_fitted(
         runs.append(one_step(sample, nuisance, Guard.of(estimator.clip, pair.model)))
         losses.append(nuisance.losses)
     averaged = tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
-    return assemble(pair, runs, averaged, name=str(estimator), seed=seed)
+    added = AddedPeople.of_rows(pair, sample.outcome)
+    return assemble(pair, runs, averaged, added, name=str(estimator), seed=seed)
 
 
 def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
@@ -175,7 +177,13 @@ def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
 
 
 def assemble(
-    pair: RowPair, runs: Sequence[OneStep], losses: tuple[LearnerLoss, ...], *, name: str, seed: int
+    pair: RowPair,
+    runs: Sequence[OneStep],
+    losses: tuple[LearnerLoss, ...],
+    added: AddedPeople,
+    *,
+    name: str,
+    seed: int,
 ) -> Estimate:
     """How do rows' spreads become effects of the whole table?"""
     repeats = len(runs)
@@ -186,7 +194,9 @@ def assemble(
     if repeats > 1:
         scatter = [(run.values - values) / np.sqrt(repeats * (repeats - 1)) for run in runs]
         spreads = np.concatenate([spreads, np.stack(scatter, axis=-1)], axis=-1)
-    means = WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS))
+    corrections, block = added.worlds(np.mean([run.counts for run in runs], axis=0), pair.group)
+    blocks = {added.block: pair.scatter(block)}
+    means = WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS), corrections, blocks)
     raw_gap = (means[1, 1, 1] - means[0, 0, 0]).named("total")
     overlap, notes = summarise([strain for run in runs for strain in run.strains])
     linear_chances = any(x.measure == "log loss" and "linear" in x.learner for x in losses)
@@ -196,7 +206,7 @@ def assemble(
         overlap=overlap,
         learners=losses,
         assumptions=ASSUMPTIONS,
-        notes=(*notes, *(capped(pair) if linear_chances else ())),
+        notes=(*added.notes, *notes, *(capped(pair) if linear_chances else ())),
     )
     moments = SecondMoments.average([run.second_moments for run in runs])
     return Estimate(means, raw_gap, diagnostics, second_moments=moments)

@@ -121,7 +121,7 @@ class Mixture:
             rows=pair.account,
             overlap=overlap,
             assumptions=MIXTURES,
-            notes=(*arranged.notes, *_notes(cells, numbers)),
+            notes=(*arranged.notes, *found.notes, *_notes(cells, numbers)),
         )
         return Estimate(found.world_means, found.raw_gap, diagnostics, remainder="misfit")
 

@@ -84,6 +84,7 @@ class OneStep(NamedTuple):
 
     values: Array  # (2, 2, 3)
     spreads: Array  # (2, 2, 3, n)
+    counts: Array  # (2, 2, 3, n): what the outcome of a row counts in a mean
     strains: tuple[Strain, ...]
     second_moments: SecondMoments
 
@@ -135,19 +136,20 @@ def weigh(
 def one_step(sample: Sample, nuisance: Nuisance, guard: Guard) -> OneStep:
     """What are the world means, with first-order errors of the models removed?"""
     terms = _Terms(sample, nuisance, guard)
-    values, spreads = np.empty((2, 2, 2)), np.empty((2, 2, 2, len(sample)))
+    values, (spreads, counts) = np.empty((2, 2, 2)), np.empty((2, 2, 2, 2, len(sample)))
     strains: list[Strain] = []
     for i, j, k in product((0, 1), repeat=3):
-        values[i, j, k], spreads[i, j, k] = terms.mean(i, j, k, strains)
+        values[i, j, k], spreads[i, j, k], counts[i, j, k] = terms.mean(i, j, k, strains)
     share = float(terms.share[1])
     share_spread = terms.weights * (sample.group - share) / terms.weights.sum()
     pooled = pool(values, spreads, share, share_spread)
+    counted = pool(values, counts, share, np.zeros(len(sample)))[1]
     moments = second_moments(
         stage_arrays(sample, nuisance, guard),
         counted_in_groups(sample),
         without_mediators=not sample.has_mediators,
     )
-    return OneStep(*pooled, tuple(strains), moments)
+    return OneStep(*pooled, counted, tuple(strains), moments)
 
 
 def counted_in_groups(sample: Sample) -> Array:
@@ -176,7 +178,7 @@ def stage_arrays(sample: Sample, nuisance: Nuisance, guard: Guard) -> StageArray
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """The three terms of a world mean, each a value and a spread over rows."""
+    """The three terms of a world mean, each a value, a spread over rows, and what rows count."""
 
     sample: Sample
     nuisance: Nuisance
@@ -191,11 +193,14 @@ class _Terms:
     def share(self) -> Array:
         return np.bincount(self.sample.group, self.weights) / float(self.weights.sum())
 
-    def mean(self, i: int, j: int, k: int, strains: list[Strain]) -> tuple[float, Array]:
+    def mean(self, i: int, j: int, k: int, strains: list[Strain]) -> _Term:
+        """The last term weighs outcomes; of a known model people are all there is to count."""
         known = self.sample.known
         if not self.sample.has_mediators:
-            if known is not None:
-                return self._average(known[i], k)  # exact: nothing else is told
+            if known is not None:  # exact: nothing else is told
+                found = self._average(known[i], k)
+                alike = not self.sample.has_confounders
+                return found._replace(counts=np.zeros(len(self.sample))) if alike else found
             j = i  # there is nobody to tell j
         if not self.sample.has_confounders:
             k = j  # the groups do not differ in anything that k decides
@@ -211,7 +216,8 @@ class _Terms:
         if i != j and known is None:
             ratio = self._ratio_m(i, j) * self._ratio_c(j, k)
             parts.append(self._weighted(y - q, ratio, world, i, strains))
-        return sum(value for value, _ in parts), np.sum([spread for _, spread in parts], axis=0)
+        counts = parts[-1 if known is None else 0].counts
+        return _Term(sum(p.value for p in parts), np.sum([p.spread for p in parts], axis=0), counts)
 
     def alpha(self, i: int, j: int, k: int) -> Array:
         """What a row of group i counts in mu[i, j, k], with mean 1 over all rows."""
@@ -228,7 +234,7 @@ class _Terms:
         """P(m, c | j) / P(m, c | i): mean 1 over group i, also after times `_ratio_c(j, k)`."""
         return density_ratio(self.nuisance.p_mc, self.share, to=j, of=i)
 
-    def _average(self, values: Array, k: int) -> tuple[float, Array]:
+    def _average(self, values: Array, k: int) -> _Term:
         return _ratio_of_sums(values, self.weights * (self.sample.group == k))
 
     def _weighted(
@@ -238,7 +244,7 @@ class _Terms:
         world: tuple[int, int, int],
         group: int,
         strains: list[Strain],
-    ) -> tuple[float, Array]:
+    ) -> _Term:
         inside = self.sample.group == group
         weights, strain = weigh(ratio, self.weights, inside, world, group, self.guard)
         refuse_if_strained(strain, self.guard, self.sample, unseen=True)
@@ -246,10 +252,18 @@ class _Terms:
         return _ratio_of_sums(values, weights)
 
 
-def _ratio_of_sums(values: Array, weights: Array) -> tuple[float, Array]:
+class _Term(NamedTuple):
+    """A weighted mean, its spread over rows, and what each row counts in it."""
+
+    value: float
+    spread: Array
+    counts: Array
+
+
+def _ratio_of_sums(values: Array, weights: Array) -> _Term:
     total = weights.sum()
     mean = float(weights @ values / total)
-    return mean, weights * (values - mean) / total
+    return _Term(mean, weights * (values - mean) / total, weights / total)
 
 
 def refuse_if_strained(strain: Strain, guard: Guard, sample: Sample, *, unseen: bool) -> None:

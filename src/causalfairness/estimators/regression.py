@@ -118,6 +118,7 @@ class Regression:
             assumptions=(*ASSUMPTIONS, RIGHT_MODELS),
             notes=(
                 _misfit(pair, found),
+                *found.notes,
                 *ranges.notes(),
                 *(capped(pair) if self.outcome is None and pair.is_binary else ()),
                 *caveats([*models.given_all, *models.given_c]),

@@ -18,7 +18,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects.effect import Blocks
 from causalfairness.effects.second_moments import SecondMoments, StageArrays, second_moments
+from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.within_cells import (
     Moments,
     covariance,
@@ -116,8 +118,9 @@ class CellPieces:
     coordinate. For a group's own mean nothing is estimated at all, and both coordinates together
     are the plain variance of its rows.
 
-    Two measurements that were counted together have three coordinates per cell: what varies within
-    it is the Cholesky factor of their covariance there, one row of it for each.
+    Two measurements that were counted together have one coordinate more: what varies within a cell
+    is the Cholesky factor of their covariance there, one row of it for each. The last coordinate is
+    that of two more people per group.
     """
 
     pair: CellPair
@@ -171,7 +174,8 @@ class CellPieces:
         first = np.sqrt(sums.w2) * m + ratio(deviation, np.sqrt(sums.w2)) * q
         spread = np.zeros((len(self.pair.cells), self._width))
         index = self.pair.index[self._inside]
-        spread[index, 0], spread[index, 1:] = first, noise * q[:, None]
+        spread[index, 0], spread[index, 1:-1] = first, noise * q[:, None]
+        spread[index, -1] = np.sqrt(sums.w2 * self.added.variance[group]) * q
         return spread.reshape(-1) / float(self.saturated.weight.sum())
 
     def second_moments(self) -> SecondMoments:
@@ -214,7 +218,18 @@ class CellPieces:
     @property
     def _width(self) -> int:
         """How many coordinates does a cell have?"""
-        return 2 if self.pair.beside is None else 3
+        return 3 if self.pair.beside is None else 4
+
+    @cached_property
+    def added(self) -> AddedPeople:
+        """Two more people per group, of all its rows, in use or not."""
+        return AddedPeople.of_cells(self.pair)
+
+    def split(self, spreads: Array) -> tuple[Array, Blocks]:
+        """Spreads over the cells' own coordinates, and the block of the last one."""
+        of_cell = spreads.reshape(*spreads.shape[:-1], -1, self._width)
+        own = of_cell[..., :-1].reshape(*spreads.shape[:-1], -1)
+        return own, {self.added.block: of_cell[..., -1]}
 
     @cached_property
     def _plain_noise(self) -> Array:

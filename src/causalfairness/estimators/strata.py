@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from causalfairness.effects import Basis, Diagnostics, Effect, Estimate, WorldMeans
+from causalfairness.effects.effect import Blocks
 from causalfairness.effects.world_means import pool
 from causalfairness.errors import EmptyCellsError, RoleError, WeightError
+from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.answers import evaluate
 from causalfairness.estimators.protocol import ASSUMPTIONS, described
 from causalfairness.estimators.saturated import CellPieces, Saturated, fit_additive, smooth
@@ -38,6 +40,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 EmptyCells = Literal["refuse", "restrict", "regression", "zero"] | Callable[[Any], Any]
 EmptyStrata = Literal["refuse", "restrict", "zero"]
+FEW = 15  # people of a group in a stratum, below whom intervals may be too short
 REPLICATES_AT_ONCE = 2_000_000  # cell draws held in memory together
 
 
@@ -245,7 +248,11 @@ class Strata:
         values, root = _with_everyone(pieces.saturated), np.sqrt(self.replicates - 1)
         worlds, plain = np.concatenate(drawn), np.concatenate(gaps)
         spreads = np.moveaxis((worlds - worlds.mean(axis=0)) / root, 0, -1)
-        return _on_basis(basis, values, spreads, whole, (plain - plain.mean()) / root)
+        added, labels = whole.added, len(cells.groups)
+        label, squares = cells.group[pair.index], pair.sums.w2
+        means, gap = added.told(label, labels, pair.group, squares)
+        spread = (plain - plain.mean()) / root
+        return _on_basis(basis, whole, (values, spreads, means), (spread, gap))
 
     def _diagnostics(
         self, pair: CellPair, support: Support, pieces: CellPieces, cuts: Cuts
@@ -258,7 +265,7 @@ class Strata:
                 *self._assumptions(support),
                 *(f"within a bin, {column} makes no further difference" for column in cuts),
             ),
-            notes=(*self._notes(pair, support), *self._said_of_choices(cuts)),
+            notes=(*self._notes(pair, support, pieces.added), *self._said_of_choices(cuts)),
         )
 
     def _assumptions(self, support: Support) -> tuple[str, ...]:
@@ -285,8 +292,8 @@ class Strata:
             )
         return tuple(notes)
 
-    def _notes(self, pair: CellPair, support: Support) -> tuple[str, ...]:
-        notes = []
+    def _notes(self, pair: CellPair, support: Support, added: AddedPeople) -> tuple[str, ...]:
+        notes = [*added.notes]
         if support.one_sided.any():
             share = (
                 f"{support.share_outside:.1%} of rows sit in combinations seen in one group only"
@@ -312,6 +319,13 @@ class Strata:
             notes.append(
                 f"{small:,} of {len(pair.index):,} cells hold one or two rows; their "
                 "variance is borrowed from their group's"
+            )
+        of_group = Saturated(pair.by_profile(pair.sums.rows), np.zeros(0), pair.stratum)
+        rows = of_group.stratum_weight
+        if few := int(((rows > 0) & (rows < FEW)).any(axis=0).sum()):
+            notes.append(
+                f"{few:,} of {rows.shape[1]:,} combinations of confounders are seen in fewer than "
+                f"{FEW} people of a group: intervals of parts may be too short"
             )
         return tuple(notes)
 
@@ -342,18 +356,32 @@ def _closed_form(
     values, spreads = pool(
         pieces.saturated.means, pieces.spreads(), float(share), pieces.share_spread()
     )
-    spread = whole.group_mean_spread(1) - whole.group_mean_spread(0)
-    return _on_basis(basis, values, spreads, whole, spread)
+    spreads, blocks = whole.split(spreads)
+    spread, block = whole.split(whole.group_mean_spread(1) - whole.group_mean_spread(0))
+    return _on_basis(basis, whole, (values, spreads, blocks), (spread, block))
 
 
 def _on_basis(
-    basis: Basis, values: Array, spreads: Array, whole: CellPieces, spread: Array
+    basis: Basis,
+    whole: CellPieces,
+    means: tuple[Array, Array, Blocks],
+    gap: tuple[Array, Blocks],
 ) -> tuple[WorldMeans, Effect]:
-    """The world means, and the plain gap between the groups with its spread."""
+    """The world means, and the plain gap between the groups, with their spreads and blocks."""
     weight, stated = whole.saturated.weight, frozenset(ASSUMPTIONS)
     plain = (whole.saturated.outcome * weight).sum(axis=-1) / weight.sum(axis=-1)
-    raw_gap = Effect("total", float(plain[1] - plain[0]), spread, basis, stated)
-    return WorldMeans(values, spreads, basis, stated), raw_gap
+    values, spreads, blocks = means
+    added = whole.added
+    raw_gap = Effect(
+        "total",
+        float(plain[1] - plain[0]),
+        gap[0],
+        basis,
+        stated,
+        correction=added.of_gap,
+        blocks=gap[1],
+    )
+    return WorldMeans(values, spreads, basis, stated, added.of_told, blocks), raw_gap
 
 
 def _with_everyone(saturated: Saturated) -> Array:

@@ -111,7 +111,12 @@ class Weighting:
             overlap=overlap,
             learners=models.losses(whole),
             assumptions=(*ASSUMPTIONS, RIGHT_MODELS),
-            notes=(*notes, *(capped(pair) if self.group is None else ()), *models.caveats()),
+            notes=(
+                *found.notes,
+                *notes,
+                *(capped(pair) if self.group is None else ()),
+                *models.caveats(),
+            ),
         )
         return Estimate(found.world_means, found.raw_gap, diagnostics)
 

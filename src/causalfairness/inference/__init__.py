@@ -14,6 +14,7 @@ from causalfairness.inference.multiplicity import benjamini_hochberg, holm, simu
 from causalfairness.inference.parallel import run_all
 from causalfairness.inference.proportions import (
     Bounds,
+    added_people,
     agresti_caffo_interval,
     effective_size,
     newcombe_interval,
@@ -27,6 +28,7 @@ from causalfairness.inference.resampling import bayesian_cells, multinomial_cell
 __all__ = [
     "Bounds",
     "Interval",
+    "added_people",
     "agresti_caffo_interval",
     "bayesian_cells",
     "benjamini_hochberg",

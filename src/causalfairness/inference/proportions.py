@@ -157,6 +157,26 @@ def ratio_interval(
     return Bounds(np.where(unknown, 0.0, low)[()], np.where(unknown, np.inf, high)[()])
 
 
+def added_people(share: ArrayLike, size: ArrayLike) -> tuple[Array, Array]:
+    """What two more people, one with the outcome and one without, add to a share and its variance.
+
+        q = (n p + 1) / (n + 2) = p + (1 - 2 p) / (n + 2)
+        q (1 - q) = p (1 - p) + (1 - 2 p)^2 (n + 1) / (n + 2)^2
+
+    Returns
+    -------
+    tuple of array and array
+        q - p, and what one person's variance grows by.
+
+    >>> shift, variance = added_people(0.0, 100)
+    >>> print(f"{shift:.5f} {variance:.5f}")
+    0.00980 0.00971
+    """
+    p, n = np.asarray(share, dtype=float), np.asarray(size, dtype=float)
+    tilt = 1 - 2 * p
+    return tilt / (n + 2), tilt**2 * (n + 1) / (n + 2) ** 2
+
+
 def effective_size(weight: ArrayLike, squares: ArrayLike) -> Array:
     """How many people of equal weight are these worth? Kish: (sum of w)^2 / sum of w^2.
 

@@ -168,7 +168,7 @@ class NetworkEffects:
         by_row = np.subtract(self.outputs[to[:2]], self.outputs[start[:2]], dtype=np.float64)
         effect = self._effect(name, by_row, to[2])
         if abs(effect.value) <= self._rounding and np.abs(effect.spread).sum() <= self._rounding:
-            return replace(effect, value=0.0, spread=np.zeros_like(effect.spread))
+            return effect.vanished()
         return effect
 
     def _effect(self, name: str, by_row: NDArray[np.float64], among: Among) -> Effect:

@@ -77,9 +77,9 @@ class EstimatorComparison:
         """How far is every estimator from every other, on each part?"""
         pairs = [(part, *pair) for part in PARTS for pair in combinations(self.by_estimator, 2)]
         apart = [self._apart(*pair) for pair in pairs]
-        adjusted = holm([two_sided_p_value(value, error) for value, error, _ in apart])
+        adjusted = holm([two_sided_p_value(center, error) for center, _, error, _ in apart])
         return tuple(
-            Difference(*pair, *found, float(p))
+            Difference(*pair, *found[1:], float(p))
             for pair, found, p in zip(pairs, apart, adjusted, strict=True)
         )
 
@@ -110,12 +110,14 @@ class EstimatorComparison:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def _apart(self, part: str, first: str, second: str) -> tuple[float, float, bool]:
+    def _apart(self, part: str, first: str, second: str) -> tuple[float, float, float, bool]:
+        """The center of the difference, its value and standard error, and whether that is exact."""
         one, other = (_part(self.by_estimator[name], part) for name in (first, second))
         if one.basis == other.basis and one.spread.shape == other.spread.shape:
             difference = one - other
-            return difference.value, difference.standard_error, True
-        return one.value - other.value, one.standard_error + other.standard_error, False
+            return difference.center, difference.value, difference.standard_error, True
+        error = one.standard_error + other.standard_error
+        return one.center - other.center, one.value - other.value, error, False
 
     def _sentence(self, part: str, clear: Sequence[Difference]) -> str:
         effects = {name: _part(found, part) for name, found in self.by_estimator.items()}

@@ -45,7 +45,7 @@ class Rate(NamedTuple):
         if not self.complement:
             return estimate
         means = estimate.world_means
-        turned = replace(means, values=1.0 - means.values, spreads=-means.spreads)
+        turned = means.complement()
         return replace(estimate, world_means=turned, raw_gap=self.turn_gap(estimate.raw_gap))
 
     def turn_gap(self, gap: Effect) -> Effect:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from causalfairness.effects import Decomposition, EffectTable
+from causalfairness.effects import Decomposition, EffectTable, spreads_of
 from causalfairness.effects.contrasts import Convention
 from causalfairness.effects.table import as_section
 from causalfairness.errors import (
@@ -62,8 +62,7 @@ class GroupComparison:
             for found in self.by_group.values()
             for part in self._rows()
         ]
-        spreads = np.stack([effect.spread for effect in effects])
-        reach = simultaneous_quantile(spreads, level, np.random.default_rng(self.seed))
+        reach = simultaneous_quantile(spreads_of(effects), level, np.random.default_rng(self.seed))
         adjusted = holm([effect.p_value for effect in effects])
         return EffectTable(
             tuple(effects), level=level, reach=reach, adjusted=tuple(adjusted.tolist())

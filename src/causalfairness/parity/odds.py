@@ -30,6 +30,7 @@ from causalfairness.errors import (
     RoleError,
 )
 from causalfairness.estimators import Estimator, KnownModel
+from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.comparison_model import ComparisonModel, fit_comparison_model
 from causalfairness.estimators.role_columns import estimate_from
 from causalfairness.fairness_model import StandardFairnessModel
@@ -305,15 +306,24 @@ def _own_gap(decided: Decided, asked: Rate) -> Effect:
     model = replace(decided.model, mediators=())
     pair = _narrowed(decided, asked).rows(model, "prediction").pair(model)
     assert pair.outcome is not None
-    value, spread = 0.0, np.zeros(len(pair))
-    for role, sign in ((0, -1.0), (1, 1.0)):
-        weights = pair.weights * (pair.group == role)
-        mean = float(weights @ pair.outcome / weights.sum())
-        value += sign * mean
-        spread += sign * weights * (pair.outcome - mean) / weights.sum()
+    shares = [pair.weights * (pair.group == role) for role in (0, 1)]
+    shares = [share / share.sum() for share in shares]
+    means = np.array([share @ pair.outcome for share in shares])
+    counted, value = shares[1] - shares[0], float(means[1] - means[0])
+    spread = counted * (pair.outcome - means[pair.group])
     identity = pair.rows.identity
     basis = Basis(identity.fingerprint, "rows", identity.order)
-    return asked.turn_gap(Effect("total", value, pair.scatter(spread), basis))
+    added = AddedPeople.of_rows(pair, pair.outcome)
+    correction, block = added.worlds(counted, pair.group)
+    gap = Effect(
+        "total",
+        value,
+        pair.scatter(spread),
+        basis,
+        correction=float(correction),
+        blocks={added.block: pair.scatter(block)},
+    )
+    return asked.turn_gap(gap)
 
 
 class Reliance(NamedTuple):

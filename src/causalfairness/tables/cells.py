@@ -43,7 +43,8 @@ class CellSums(NamedTuple):
     """What do the rows of each cell add up to? Without weights, w is 1 for every row.
 
     `exact` holds the sums of y (of w and w y with weights) in fixed-point arithmetic: the same
-    whatever the order of summation, for the fingerprint.
+    whatever the order of summation, for the fingerprint. `powers` holds the sums of w d, w d^2 and
+    w d^3, with d = y less a number that is the same in all cells; a yes or no may go without.
 
     >>> one = np.ones(2)
     >>> CellSums(one, one, one, one, one, one, (one,)).take(np.array([0])).rows.tolist()
@@ -57,11 +58,12 @@ class CellSums(NamedTuple):
     w2y: Array
     w2y2: Array
     exact: tuple[Array, ...]
+    powers: tuple[Array, ...] = ()
 
     def take(self, positions: Positions) -> CellSums:
         """What are the sums of these cells?"""
-        exact = tuple(part[positions] for part in self.exact)
-        return CellSums._make((*(part[positions] for part in self[:-1]), exact))
+        exact, powers = (tuple(part[positions] for part in of) for of in (self.exact, self.powers))
+        return CellSums._make((*(part[positions] for part in self[:-2]), exact, powers))
 
 
 class Beside(NamedTuple):

@@ -125,7 +125,7 @@ def count_here(
             _weighted_sums(w[0], part, counted, cell) if w else _plain_sums(part, counted, cell)
             for part in parts
         ),
-        is_binary=tuple(bool(np.isin(part.values, (0.0, 1.0)).all()) for part in parts),
+        is_binary=tuple(part.is_binary for part in parts),
         products=added(weighted[0] * weighted[1]) if len(targets) > 1 else None,
         unmeasured={name: added(mask.astype(float)) for name, mask in absent.items()},
     )
@@ -136,17 +136,25 @@ class _Measured(NamedTuple):
 
     values: Array
     largest: float
+    centered: Array  # less their mean; 0 where something is missing
+
+    @property
+    def is_binary(self) -> bool:
+        return bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @classmethod
     def of(cls, values: Array, measured: NDArray[np.bool_]) -> _Measured:
         largest = float(np.nanmax(np.abs(values), initial=0.0))
-        return cls(np.where(measured, values, 0.0), largest)
+        kept = np.where(measured, values, 0.0)
+        mean = kept.sum() / max(measured.sum(), 1)
+        return cls(kept, largest, np.where(measured, kept - mean, 0.0))
 
 
 def _plain_sums(y: _Measured, counted: Array, cell: Positions) -> CellSums:
     total, squares = _added(cell, len(counted), y.values, y.values * y.values)
     exact = _exact_sums(y.values, y.largest, cell, len(counted))
-    return CellSums(counted, counted, counted, total, total, squares, exact)
+    powers = _powers(y, y.centered, cell, len(counted))
+    return CellSums(counted, counted, counted, total, total, squares, exact, powers)
 
 
 def _weighted_sums(w: _Measured, y: _Measured, counted: Array, cell: Positions) -> CellSums:
@@ -156,7 +164,14 @@ def _weighted_sums(w: _Measured, y: _Measured, counted: Array, cell: Positions) 
         *_exact_sums(wy, w.largest * y.largest, cell, cells),
     )
     w1, w2, wy1, w2y, w2y2 = _added(cell, cells, one, one * one, wy, one * wy, wy * wy)
-    return CellSums(counted, w1, w2, wy1, w2y, w2y2, exact)
+    powers = _powers(y, one * y.centered, cell, cells)
+    return CellSums(counted, w1, w2, wy1, w2y, w2y2, exact, powers)
+
+
+def _powers(y: _Measured, first: Array, cell: Positions, cells: int) -> tuple[Array, ...]:
+    if y.is_binary:
+        return ()
+    return (*_added(cell, cells, first, first * y.centered, first * y.centered**2),)
 
 
 def _added(cell: Positions, cells: int, *columns: Array) -> list[Array]:

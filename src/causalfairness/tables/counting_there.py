@@ -117,6 +117,14 @@ def _sums_there(
     products = {f"{y}{y}": (f"w{y}", f"w{y}") for y in ys}
     products |= {f"w{y}w": ("w1", f"w{y}") for y in ys} | {"w2": ("w1", "w1")} if weighted else {}
     products |= {"y0y1": ("wy0", "wy1")} if measurements > 1 else {}
+    for y in ys:
+        low = sizes.get(f"{y}_low", 0.0)
+        less = nw.col("w1") * low if weighted else low
+        away = {f"d{y}": nw.col(y) - low, f"{y}p1": nw.col(f"w{y}") - less}
+        prepared = prepared.with_columns(*(each.alias(name) for name, each in away.items()))
+        squares = (nw.col(f"{y}p1") * nw.col(f"d{y}")).alias(f"{y}p2")
+        prepared = prepared.with_columns(squares)
+        products[f"{y}p3"] = (f"{y}p2", f"d{y}")
     prepared = prepared.with_columns(
         *((nw.col(one) * nw.col(other)).alias(name) for name, (one, other) in products.items())
     )
@@ -130,6 +138,7 @@ def _sums_there(
             )
         )
     added = [*(f"w{y}" for y in ys), *products, *(["w1"] if weighted else [])]
+    added += [f"{y}p{power}" for y in ys for power in (1, 2)]
     counts.append(nw.col("wy0").count().alias("measured"))
     sums = [nw.col(name).sum().alias(f"sum_{name}") for name in added]
     sums += [nw.col(f"exact_{name}").sum().alias(f"sum_exact_{name}") for name in exact]
@@ -178,12 +187,13 @@ def _counted_there(
 
     def sums(y: str) -> CellSums:
         measured, wy, squares = number("measured"), number(f"sum_w{y}"), number(f"sum_{y}{y}")
+        powers = tuple(number(f"sum_{y}p{power}") for power in (1, 2, 3))
         if model.weights is None:
             digest = exact(f"w{y}", sizes[y]) if y in sizes else (wy, np.zeros_like(wy))
-            return CellSums(measured, measured, measured, wy, wy, squares, digest)
+            return CellSums(measured, measured, measured, wy, wy, squares, digest, powers)
         both = (*exact("w1", sizes["w"]), *exact(f"w{y}", sizes["w"] * sizes[y]))
         w, w2, w2y = number("sum_w1"), number("sum_w2"), number(f"sum_w{y}w")
-        return CellSums(measured, w, w2, wy, w2y, squares, both)
+        return CellSums(measured, w, w2, wy, w2y, squares, both, powers)
 
     rows = number("rows")
     found = {f"y{at}": sums(f"y{at}") for at in range(len(targets))}

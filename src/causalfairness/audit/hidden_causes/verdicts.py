@@ -89,9 +89,9 @@ def _least(
     judged: Sequence[Exposed], rule: EquivalenceRule, bound: Callable[[Exposed, float], float]
 ) -> float:
     """The least strength at which the verdict is another."""
-    effects = [  # the same values and standard errors, without the rows behind them
-        replace(effect, spread=np.array([effect.standard_error]))
-        for effect in (each.shown.effect for each in judged)
+    effects = [  # the same centers and standard errors, without the rows behind them
+        replace(each.vanished(), value=each.center, spread=np.array([each.standard_error]))
+        for each in (one.shown.effect for one in judged)
     ]
     verdict = rule.judge(effects).verdict
     if verdict == "undecided":

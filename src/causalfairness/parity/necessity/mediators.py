@@ -192,7 +192,7 @@ def read_paths(
 
 def _nothing(like: Effect) -> Effect:
     """No effect at all, on the basis of another."""
-    return replace(like, value=0.0, spread=np.zeros_like(like.spread))
+    return like.vanished()
 
 
 def _check_group(name: Any, mediators: Any, model: StandardFairnessModel) -> None:

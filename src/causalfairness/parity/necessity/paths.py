@@ -45,7 +45,7 @@ class PathEffects:
         value = max(abs(self.prediction.value), abs(self.outcome.value))
         error = max(self.prediction.standard_error, self.outcome.standard_error)
         if abs(apart.value) <= ROUNDING * value and apart.standard_error <= ROUNDING * error:
-            apart = replace(apart, value=0.0, spread=np.zeros_like(apart.spread))
+            apart = apart.vanished()
         return apart.named(self.name)
 
 

@@ -74,7 +74,7 @@ class EquivalenceRule:
         if self.margin is None:
             return Judgment(None, (Evidence(None),) * len(differences))
         error = 1 - self.level
-        estimates = [(each.value, each.standard_error) for each in differences]
+        estimates = [(each.center, each.standard_error) for each in differences]
         beyond = [minimum_effect_p_value(*each, self.margin) for each in estimates]
         within = [equivalence_p_value(*each, self.margin) for each in estimates]
         evidence = []
