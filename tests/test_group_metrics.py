@@ -21,7 +21,7 @@ from causalfairness.errors import (
     WeightError,
 )
 from causalfairness.inference import (
-    newcombe_interval,
+    added_people_interval,
     quantiles,
     ratio_interval,
     wilson_interval,
@@ -216,7 +216,9 @@ def test_intervals_are_those_of_the_counts():
         assert (rate["low"], rate["high"]) == pytest.approx(wilson_interval(x, n, 0.9))
         gap = row(found.gaps(), group=group, metric="selection_rate")
         assert gap["value"] == pytest.approx(x / n - reference["sum"] / reference["count"])
-        assert (gap["low"], gap["high"]) == pytest.approx(newcombe_interval(x, n, *reference, 0.9))
+        assert (gap["low"], gap["high"]) == pytest.approx(
+            added_people_interval(x, n, *reference, 0.9)
+        )
         ratio = row(found.ratios(), group=group, metric="selection_rate")
         if group != top:
             expected = ratio_interval(x, n, *counts.loc[top], 0.9)
@@ -486,7 +488,7 @@ def test_everyone_else_is_the_reference_where_the_model_says_so():
     assert (gap["group"], gap["reference"]) == ("c", "everyone else")
     assert gap["value"] == pytest.approx(sides[0].mean() - sides[1].mean())
     counts = (x for side in sides for x in (side.sum(), len(side)))
-    assert (gap["low"], gap["high"]) == pytest.approx(newcombe_interval(*counts, 0.95))
+    assert (gap["low"], gap["high"]) == pytest.approx(added_people_interval(*counts, 0.95))
     assert len(found.screen()) == 4
     assert any("everyone else together" in note for note in found.notes)
     data.loc[data.index[:50], "race"] = None

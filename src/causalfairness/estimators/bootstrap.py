@@ -103,9 +103,8 @@ def bootstrap(
     fingerprint, order = pair.rows.drawn(pair.rows.arrangement.rows)
     basis = Basis(fingerprint, "replicates", order, drawn_as)
     scale = float(np.abs(values).max())
-    added, labels = AddedPeople.of_rows(pair, pair.measured), len(pair.rows.groups)
-    label = pair.rows.group_of_row[pair.index]
-    blocks, block = added.told(label, labels, pair.group, pair.weights**2)
+    added = AddedPeople.of_rows(pair, pair.measured)
+    blocks, block = added.replicated(pair)
     gap = Effect(
         "total",
         plain,

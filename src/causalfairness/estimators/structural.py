@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Diagnostics, Estimate, LearnerLoss, Overlap, WorldMeans
+from causalfairness.effects.effect import Blocks
 from causalfairness.errors import MechanismError, NotIdentifiedError
+from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.answers import check_varies
 from causalfairness.estimators.graph_roles import check_roles
 from causalfairness.estimators.nested_worlds import People, people_of
@@ -122,11 +124,15 @@ class Structural:
             check_varies(outcomes[pair.group, pair.group, np.arange(len(pair))])
         values = worlds.means(outcomes)
         identity, stated = reading.identity, (*scm.assumptions, EXTRAPOLATES)
+        added = AddedPeople.of_rows(pair, outcomes[pair.group, pair.group, np.arange(len(pair))])
         fits = [fit for fit in scm.fits if fit.node in people.question.moved]
         if self.replicates is None:
             stated, notes = (*stated, MECHANISMS_GIVEN), (*_too_short(fits),)
             basis = Basis(identity.fingerprint, "rows", identity.order)
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
+            counts = np.broadcast_to(worlds.shares, (2, 2, *worlds.shares.shape))
+            corrections, block = added.worlds(counts, pair.group)
+            blocks: Blocks = {added.block: pair.scatter(block)}
         else:
             kept = None if reading.weights is None else reading.weights[reading.in_order]
             frame = FrameRows(reading.frame[reading.in_order])  # every row that is not dropped
@@ -134,7 +140,8 @@ class Structural:
             refits = refits_of(scm, values_of, people.question.moved, kept)
             spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
             basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
-        means = WorldMeans(values, spreads, basis, frozenset(stated))
+            corrections, (blocks, _) = added.of_told, added.replicated(pair)
+        means = WorldMeans(values, spreads, basis, frozenset(stated), corrections, blocks)
         weighted = () if model.weights is None else (scm.said_of_weights(),)
         diagnostics = Diagnostics(
             estimator=str(self),
@@ -142,7 +149,7 @@ class Structural:
             overlap=Overlap(),
             learners=tuple(map(_loss, (fit for fit in fits if fit.value is not None))),
             assumptions=stated,
-            notes=(*_doubts(fits), *weighted, *notes),
+            notes=(*added.notes, *_doubts(fits), *weighted, *notes),
         )
         return Estimate(means, (means[1, 1, 1] - means[0, 0, 0]).named("total"), diagnostics)
 

@@ -15,6 +15,7 @@ from causalfairness.inference.parallel import run_all
 from causalfairness.inference.proportions import (
     Bounds,
     added_people,
+    added_people_interval,
     agresti_caffo_interval,
     effective_size,
     newcombe_interval,
@@ -29,6 +30,7 @@ __all__ = [
     "Bounds",
     "Interval",
     "added_people",
+    "added_people_interval",
     "agresti_caffo_interval",
     "bayesian_cells",
     "benjamini_hochberg",

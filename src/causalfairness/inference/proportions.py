@@ -4,7 +4,8 @@ A share is `successes / total`. Differences are first minus second, ratios first
 
     Wilson            all p with |share - p| <= z sqrt(p (1 - p) / n), a quadratic in p
     Newcombe          difference; Wilson's limits, squared and added
-    Agresti-Caffo     difference; the plain interval after two more successes and failures
+    Agresti-Caffo     difference; the plain interval after one more success and failure in either
+    added people      difference; the same around the same center, for the people there were
     Wald              difference; the plain interval. Of width 0 where both shares are 0 or 1
     Katz              ratio; log(p1 / p2) +- z sqrt(1/x1 - 1/n1 + 1/x2 - 1/n2)
 
@@ -175,6 +176,26 @@ def added_people(share: ArrayLike, size: ArrayLike) -> tuple[Array, Array]:
     p, n = np.asarray(share, dtype=float), np.asarray(size, dtype=float)
     tilt = 1 - 2 * p
     return tilt / (n + 2), tilt**2 * (n + 1) / (n + 2) ** 2
+
+
+def added_people_interval(
+    successes: ArrayLike,
+    total: ArrayLike,
+    other_successes: ArrayLike,
+    other_total: ArrayLike,
+    level: float,
+) -> Bounds:
+    """Which differences of two shares fit the counts, with two more people in either group?
+
+        q1 - q0 +- z sqrt(q1 (1 - q1) / n1 + q0 (1 - q0) / n0)
+
+    >>> low, high = added_people_interval(0, 100, 20, 1000, level=0.95)
+    >>> print(f"{low:.4f} to {high:.4f}")
+    -0.0324 to 0.0101
+    """
+    (x, n), (y, m) = _counts(successes, total), _counts(other_successes, other_total)
+    p, q = (x + 1) / (n + 2), (y + 1) / (m + 2)
+    return _where_counted(*_plain_difference(p * n, n, q * m, m, level), n, m)
 
 
 def effective_size(weight: ArrayLike, squares: ArrayLike) -> Array:

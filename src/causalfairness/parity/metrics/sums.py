@@ -7,9 +7,9 @@ A rate is a share of hits among some people, both told by outcome (row) and deci
 so that all of them follow from the four cells of each group. Sums of groups are the sums of larger
 groups: those of one attribute are made from those of the intersections.
 
-Rates have Wilson intervals, their differences Newcombe's, their ratios log-normal ones (Katz); with
-weights, the effective size (Kish) takes the place of the number of people. Means have normal
-intervals. Differences are first minus second.
+Rates have Wilson intervals, their ratios log-normal ones (Katz), their differences those of two
+more people in either group, as decompositions have; with weights, the effective size (Kish) takes
+the place of the number of people. Means have normal intervals. Differences are first minus second.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from causalfairness.inference import (
     Bounds,
+    added_people_interval,
     effective_size,
-    newcombe_interval,
     ratio_interval,
     wilson_interval,
 )
@@ -90,7 +90,7 @@ class Shares:
 
     def minus(self, other: Shares, level: float) -> Bounds:
         """Which differences fit the data?"""
-        found = newcombe_interval(self.hits, self.total, other.hits, other.total, level)
+        found = added_people_interval(self.hits, self.total, other.hits, other.total, level)
         return self._where_known(found, other)
 
     def over(self, other: Shares, level: float) -> Bounds:
