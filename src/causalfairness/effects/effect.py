@@ -205,9 +205,7 @@ def spreads_of(effects: Sequence[Effect]) -> Array:
     [[0.03, 0.0], [0.03, 0.04]]
     """
     sizes = {at: len(block) for effect in effects for at, block in effect.blocks.items()}
-    return np.stack(
-        [
-            np.concatenate([e.spread, *(e.blocks.get(at, np.zeros(n)) for at, n in sizes.items())])
-            for e in effects
-        ]
+    rows = (
+        (e.spread, *(e.blocks.get(at, np.zeros(n)) for at, n in sizes.items())) for e in effects
     )
+    return np.stack([np.concatenate(row) for row in rows])

@@ -105,17 +105,8 @@ def bootstrap(
     scale = float(np.abs(values).max())
     added = AddedPeople.of_rows(pair, pair.measured)
     blocks, block = added.replicated(pair)
-    gap = Effect(
-        "total",
-        plain,
-        _spread(gaps, scale),
-        basis,
-        stated,
-        correction=added.of_gap,
-        blocks=block,
-    )
-    spreads = _spread(means, scale)
-    found = WorldMeans(values, spreads, basis, stated, added.of_told, blocks)
+    gap = Effect("total", plain, _spread(gaps, scale), basis, stated, added.of_gap, block)
+    found = WorldMeans(values, _spread(means, scale), basis, stated, added.of_told, blocks)
     return Bootstrapped(found, gap, (*added.notes, *([NOT_ALL] if added.notes else [])))
 
 

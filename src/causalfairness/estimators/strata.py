@@ -248,9 +248,8 @@ class Strata:
         values, root = _with_everyone(pieces.saturated), np.sqrt(self.replicates - 1)
         worlds, plain = np.concatenate(drawn), np.concatenate(gaps)
         spreads = np.moveaxis((worlds - worlds.mean(axis=0)) / root, 0, -1)
-        added, labels = whole.added, len(cells.groups)
-        label, squares = cells.group[pair.index], pair.sums.w2
-        means, gap = added.told(label, labels, pair.group, squares)
+        label, labels = cells.group[pair.index], len(cells.groups)
+        means, gap = whole.added.told(label, labels, pair.group, pair.sums.w2)
         spread = (plain - plain.mean()) / root
         return _on_basis(basis, whole, (values, spreads, means), (spread, gap))
 
@@ -320,8 +319,8 @@ class Strata:
                 f"{small:,} of {len(pair.index):,} cells hold one or two rows; their "
                 "variance is borrowed from their group's"
             )
-        of_group = Saturated(pair.by_profile(pair.sums.rows), np.zeros(0), pair.stratum)
-        rows = of_group.stratum_weight
+        of_group = pair.by_profile(pair.sums.rows)
+        rows = Saturated(of_group, of_group, pair.stratum).stratum_weight
         if few := int(((rows > 0) & (rows < FEW)).any(axis=0).sum()):
             notes.append(
                 f"{few:,} of {rows.shape[1]:,} combinations of confounders are seen in fewer than "
@@ -362,25 +361,14 @@ def _closed_form(
 
 
 def _on_basis(
-    basis: Basis,
-    whole: CellPieces,
-    means: tuple[Array, Array, Blocks],
-    gap: tuple[Array, Blocks],
+    basis: Basis, whole: CellPieces, means: tuple[Array, Array, Blocks], gap: tuple[Array, Blocks]
 ) -> tuple[WorldMeans, Effect]:
     """The world means, and the plain gap between the groups, with their spreads and blocks."""
     weight, stated = whole.saturated.weight, frozenset(ASSUMPTIONS)
     plain = (whole.saturated.outcome * weight).sum(axis=-1) / weight.sum(axis=-1)
-    values, spreads, blocks = means
-    added = whole.added
-    raw_gap = Effect(
-        "total",
-        float(plain[1] - plain[0]),
-        gap[0],
-        basis,
-        stated,
-        correction=added.of_gap,
-        blocks=gap[1],
-    )
+    (values, spreads, blocks), added = means, whole.added
+    change = float(plain[1] - plain[0])
+    raw_gap = Effect("total", change, gap[0], basis, stated, added.of_gap, gap[1])
     return WorldMeans(values, spreads, basis, stated, added.of_told, blocks), raw_gap
 
 

@@ -105,18 +105,14 @@ class Weighting:
             assumptions=(*ASSUMPTIONS, RIGHT_MODELS),
         )
         overlap, notes = summarise(strains, WHERE_CUT)
+        limits = capped(pair) if self.group is None else ()
         diagnostics = Diagnostics(
             estimator=str(self),
             rows=pair.account,
             overlap=overlap,
             learners=models.losses(whole),
             assumptions=(*ASSUMPTIONS, RIGHT_MODELS),
-            notes=(
-                *found.notes,
-                *notes,
-                *(capped(pair) if self.group is None else ()),
-                *models.caveats(),
-            ),
+            notes=(*found.notes, *notes, *limits, *models.caveats()),
         )
         return Estimate(found.world_means, found.raw_gap, diagnostics)
 

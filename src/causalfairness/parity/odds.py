@@ -315,14 +315,9 @@ def _own_gap(decided: Decided, asked: Rate) -> Effect:
     basis = Basis(identity.fingerprint, "rows", identity.order)
     added = AddedPeople.of_rows(pair, pair.outcome)
     correction, block = added.worlds(counted, pair.group)
-    gap = Effect(
-        "total",
-        value,
-        pair.scatter(spread),
-        basis,
-        correction=float(correction),
-        blocks={added.block: pair.scatter(block)},
-    )
+    blocks = {added.block: pair.scatter(block)}
+    own, moved = pair.scatter(spread), float(correction)
+    gap = Effect("total", value, own, basis, correction=moved, blocks=blocks)
     return asked.turn_gap(gap)
 
 

@@ -117,15 +117,21 @@ def count_here(
     parts = [_Measured.of(values, measured) for values in ys.values()]
     counted = added() if measured.all() else added(measured.astype(float))
     weighted = [part.values * w[0].values if w else part.values for part in parts]
+    sums = [
+        _weighted_sums(w[0], part, counted, cell) if w else _plain_sums(part, counted, cell)
+        for part in parts
+    ]
+    is_binary = tuple(bool(np.isin(part.values, (0.0, 1.0)).all()) for part in parts)
+    there = w[0].values if w else measured.astype(float)
     return Counted(
         frame=select(frame, names)[first],
         keys=tuple(key.take(first) for key in keys),
         rows=added(),
         sums=tuple(
-            _weighted_sums(w[0], part, counted, cell) if w else _plain_sums(part, counted, cell)
-            for part in parts
+            each if yes else each._replace(powers=_powers(part.values, there, cell, cells))
+            for each, part, yes in zip(sums, parts, is_binary, strict=True)
         ),
-        is_binary=tuple(part.is_binary for part in parts),
+        is_binary=is_binary,
         products=added(weighted[0] * weighted[1]) if len(targets) > 1 else None,
         unmeasured={name: added(mask.astype(float)) for name, mask in absent.items()},
     )
@@ -136,25 +142,17 @@ class _Measured(NamedTuple):
 
     values: Array
     largest: float
-    centered: Array  # less their mean; 0 where something is missing
-
-    @property
-    def is_binary(self) -> bool:
-        return bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @classmethod
     def of(cls, values: Array, measured: NDArray[np.bool_]) -> _Measured:
         largest = float(np.nanmax(np.abs(values), initial=0.0))
-        kept = np.where(measured, values, 0.0)
-        mean = kept.sum() / max(measured.sum(), 1)
-        return cls(kept, largest, np.where(measured, kept - mean, 0.0))
+        return cls(np.where(measured, values, 0.0), largest)
 
 
 def _plain_sums(y: _Measured, counted: Array, cell: Positions) -> CellSums:
     total, squares = _added(cell, len(counted), y.values, y.values * y.values)
     exact = _exact_sums(y.values, y.largest, cell, len(counted))
-    powers = _powers(y, y.centered, cell, len(counted))
-    return CellSums(counted, counted, counted, total, total, squares, exact, powers)
+    return CellSums(counted, counted, counted, total, total, squares, exact)
 
 
 def _weighted_sums(w: _Measured, y: _Measured, counted: Array, cell: Positions) -> CellSums:
@@ -164,14 +162,14 @@ def _weighted_sums(w: _Measured, y: _Measured, counted: Array, cell: Positions) 
         *_exact_sums(wy, w.largest * y.largest, cell, cells),
     )
     w1, w2, wy1, w2y, w2y2 = _added(cell, cells, one, one * one, wy, one * wy, wy * wy)
-    powers = _powers(y, one * y.centered, cell, cells)
-    return CellSums(counted, w1, w2, wy1, w2y, w2y2, exact, powers)
+    return CellSums(counted, w1, w2, wy1, w2y, w2y2, exact)
 
 
-def _powers(y: _Measured, first: Array, cell: Positions, cells: int) -> tuple[Array, ...]:
-    if y.is_binary:
-        return ()
-    return (*_added(cell, cells, first, first * y.centered, first * y.centered**2),)
+def _powers(y: Array, w: Array, cell: Positions, cells: int) -> tuple[Array, ...]:
+    """Sums of w d, w d^2 and w d^3, with d the distance to the mean of all."""
+    d = y - y @ w / w.sum() if w.any() else y
+    first = w * d
+    return tuple(_added(cell, cells, first, first * d, first * d * d))
 
 
 def _added(cell: Positions, cells: int, *columns: Array) -> list[Array]:

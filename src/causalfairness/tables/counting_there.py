@@ -119,12 +119,9 @@ def _sums_there(
     products |= {"y0y1": ("wy0", "wy1")} if measurements > 1 else {}
     for y in ys:
         low = sizes.get(f"{y}_low", 0.0)
-        less = nw.col("w1") * low if weighted else low
-        away = {f"d{y}": nw.col(y) - low, f"{y}p1": nw.col(f"w{y}") - less}
-        prepared = prepared.with_columns(*(each.alias(name) for name, each in away.items()))
-        squares = (nw.col(f"{y}p1") * nw.col(f"d{y}")).alias(f"{y}p2")
-        prepared = prepared.with_columns(squares)
-        products[f"{y}p3"] = (f"{y}p2", f"d{y}")
+        first, away = nw.col(f"w{y}") - low * (nw.col("w1") if weighted else 1), nw.col(y) - low
+        powers = {f"{y}p1": first, f"{y}p2": first * away, f"{y}p3": first * away * away}
+        prepared = prepared.with_columns(**powers)
     prepared = prepared.with_columns(
         *((nw.col(one) * nw.col(other)).alias(name) for name, (one, other) in products.items())
     )
@@ -138,7 +135,7 @@ def _sums_there(
             )
         )
     added = [*(f"w{y}" for y in ys), *products, *(["w1"] if weighted else [])]
-    added += [f"{y}p{power}" for y in ys for power in (1, 2)]
+    added += [f"{y}p{power}" for y in ys for power in (1, 2, 3)]
     counts.append(nw.col("wy0").count().alias("measured"))
     sums = [nw.col(name).sum().alias(f"sum_{name}") for name in added]
     sums += [nw.col(f"exact_{name}").sum().alias(f"sum_exact_{name}") for name in exact]
