@@ -113,11 +113,6 @@ class AddedPeople:
         """
         return coefficients @ self.correction[group], np.sqrt(self.variance[group]) * coefficients
 
-    def replicated(self, pair: RowPair) -> tuple[Blocks, Blocks]:
-        """The same for rows."""
-        label, labels = pair.rows.group_of_row[pair.index], len(pair.rows.groups)
-        return self.told(label, labels, pair.group, pair.weights**2)
-
     def told(
         self, label: Positions, labels: int, group: NDArray[np.int8], squares: Array
     ) -> tuple[Blocks, Blocks]:

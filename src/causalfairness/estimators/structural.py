@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Diagnostics, Estimate, LearnerLoss, Overlap, WorldMeans
-from causalfairness.effects.effect import Blocks
 from causalfairness.errors import MechanismError, NotIdentifiedError
 from causalfairness.estimators.added_people import AddedPeople
 from causalfairness.estimators.answers import check_varies
@@ -130,9 +129,6 @@ class Structural:
             stated, notes = (*stated, MECHANISMS_GIVEN), (*_too_short(fits),)
             basis = Basis(identity.fingerprint, "rows", identity.order)
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
-            counts = np.broadcast_to(worlds.shares, (2, 2, *worlds.shares.shape))
-            corrections, block = added.worlds(counts, pair.group)
-            blocks: Blocks = {added.block: pair.scatter(block)}
         else:
             kept = None if reading.weights is None else reading.weights[reading.in_order]
             frame = FrameRows(reading.frame[reading.in_order])  # every row that is not dropped
@@ -140,7 +136,9 @@ class Structural:
             refits = refits_of(scm, values_of, people.question.moved, kept)
             spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
             basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
-            corrections, (blocks, _) = added.of_told, added.replicated(pair)
+        counts = np.broadcast_to(worlds.shares, (2, 2, *worlds.shares.shape))
+        corrections, block = added.worlds(counts, pair.group)  # people are drawn, not mechanisms
+        blocks = {added.block: pair.scatter(block)}
         means = WorldMeans(values, spreads, basis, frozenset(stated), corrections, blocks)
         weighted = () if model.weights is None else (scm.said_of_weights(),)
         diagnostics = Diagnostics(

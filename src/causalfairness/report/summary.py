@@ -115,6 +115,7 @@ class Row:
     p_value: float
     p_adjusted: float | None = None
     meaning: str = ""
+    correction: float = 0.0  # by which the middle of the interval is away from the value
 
 
 @dataclass(frozen=True)
