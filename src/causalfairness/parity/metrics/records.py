@@ -204,7 +204,8 @@ def _extremes(
     rows, columns = measure.at(known[:, None]), measure.at(known[None, :])
     apart = ~np.eye(len(known), dtype=bool)
     low, high = difference(rows, columns, strict)
-    ends = Interval(max(0.0, float(low[apart].max())), float(high[apart].max()))
+    most = 1.0 if isinstance(rows, Shares) else np.inf
+    ends = Interval(max(0.0, float(low[apart].max())), min(most, float(high[apart].max())))
     found = Extremes(
         highest=part.names[top],
         lowest=part.names[bottom],
