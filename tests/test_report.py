@@ -115,6 +115,7 @@ def test_numbers_are_those_of_the_result(found):
             low,
             high,
             effect.p_value,
+            correction=effect.correction,
         )
     assert len(summary.findings[0].effects) == len(found.table())
     assert [str(said) for said in summary.sentences] == list(found.sentences(0.9))
@@ -213,6 +214,7 @@ def test_json_has_a_stable_shape(found):
         "p_value",
         "p_adjusted",
         "meaning",
+        "correction",
     }
     assert told["table"][0]["value"] == found.total.value
     assert set(told["findings"][0]["waterfall"][0]) == {
