@@ -112,10 +112,10 @@ class Effect:
         -0.0025
         """
         self._check_same_basis(other, "relate")
-        shared = self.blocks.keys() & other.blocks.keys()
-        return float(
-            self.spread @ other.spread + sum(self.blocks[at] @ other.blocks[at] for at in shared)
+        shared = (
+            block @ other.blocks[at] for at, block in self.blocks.items() if at in other.blocks
         )
+        return float(self.spread @ other.spread + sum(shared))
 
     def named(self, name: str) -> Effect:
         """What shall this effect be called from here on?"""
