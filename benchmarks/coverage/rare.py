@@ -140,9 +140,11 @@ def known_decisions(world: World, seed: int) -> Outcome:
     return {"total": estimated(found.total, world.gap)}
 
 
-def cell(call: str, world: World, draw: Callable[..., Outcome], draws: int, quick: int = 0) -> Cell:
+def cell(
+    call: str, world: World, draw: Callable[..., Outcome], draws: int, quick: int = 0, **more: Any
+) -> Cell:
     """A cell of this subject."""
-    return Cell(call, world.name, partial(draw, world), draws, quick)
+    return Cell(call, world.name, partial(draw, world), draws, quick, **more)
 
 
 def drawn(estimator: Any, **options: Any) -> Callable[..., Outcome]:
@@ -160,8 +162,8 @@ CELLS: tuple[Cell, ...] = (
     ),
     cell("decompose_disparity, Strata, weights", FEW, drawn(COUNTED, model=WEIGHTED), 2_000, 100),
     cell("decompose_disparity, Strata, numbers", SMALL, drawn(COUNTED, outcome="amount"), 2_000),
-    cell("group_metrics, differences", SMALL, gap_of_rates, 1_000, 100),
-    cell("decompose_error_rates, Strata", SELDOM, error_rate, 1_000),
+    cell("group_metrics, differences", SMALL, gap_of_rates, 1_000, 100, page="group-metrics"),
+    cell("decompose_error_rates, Strata", SELDOM, error_rate, 1_000, page="equalized-odds"),
     cell("decompose_disparity, KnownModel", FEW, known_decisions, 60),
     *(
         cell("decompose_disparity, DoublyRobust", world, drawn(cf.estimators.DoublyRobust()), 50)
