@@ -274,6 +274,8 @@ def test_every_estimator_adds_the_same_people_to_the_total(estimator):
     assert found.direct.correction == pytest.approx(counts.correction, abs=1e-12)
     assert abs(found.spurious.correction) < 1e-12
     assert any("two more people" in note for note in found.diagnostics.notes)
+    drawn = any("replicates alone" in note for note in found.diagnostics.notes)
+    assert drawn is (getattr(estimator, "replicates", None) is not None)
 
 
 @pytest.mark.parametrize("estimator", [Strata(), ROBUST], ids=["counted", "rows"])

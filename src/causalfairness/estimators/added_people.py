@@ -35,6 +35,7 @@ from causalfairness.tables.target import Target
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 BLOCK = "added people"
+NOT_ALL = "these people are in the total and the direct part; the others have replicates alone"
 RARE = 5  # people with, or without, the outcome in a group, below whom intervals say so
 
 
@@ -95,6 +96,11 @@ class AddedPeople:
         else:
             correction, variance = np.zeros(2), _skewed(powers, size)
         return cls(block, correction, variance, powers[0], notes)
+
+    @property
+    def notes_on_replicates(self) -> tuple[str, ...]:
+        """The notes, and what replicates leave out."""
+        return (*self.notes, NOT_ALL) if self.notes else ()
 
     @property
     def of_gap(self) -> float:

@@ -30,7 +30,6 @@ FEWEST_REPLICATES = 20
 ROUNDING = 1e-13  # relative size below which replicates differ by rounding only
 AT_ONCE = 10  # replicates that one task computes
 FEWEST_ROWS = 10  # of a group, for weights to imitate drawing other people
-NOT_ALL = "these two people widen the total and the direct part; the others have replicates alone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ def bootstrap(
     blocks, block = added.told(label, labels, pair.group, pair.weights**2)
     gap = Effect("total", plain, _spread(gaps, scale), basis, stated, added.of_gap, block)
     found = WorldMeans(values, _spread(means, scale), basis, stated, added.of_told, blocks)
-    return Bootstrapped(found, gap, (*added.notes, *([NOT_ALL] if added.notes else [])))
+    return Bootstrapped(found, gap, added.notes_on_replicates)
 
 
 def row_weights(pair: RowPair) -> Array:

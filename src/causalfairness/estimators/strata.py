@@ -292,7 +292,7 @@ class Strata:
         return tuple(notes)
 
     def _notes(self, pair: CellPair, support: Support, added: AddedPeople) -> tuple[str, ...]:
-        notes = [*added.notes]
+        notes = [*(added.notes if self.replicates is None else added.notes_on_replicates)]
         if support.one_sided.any():
             share = (
                 f"{support.share_outside:.1%} of rows sit in combinations seen in one group only"
