@@ -206,7 +206,7 @@ def group_metrics(
     >>> found = cf.group_metrics(cf.datasets.load_compas(), model, groups=races, threshold=5)
     >>> print(found.gaps().where(metric="fpr"))
     by    group             reference  metric  value    low   high
-    race  African-American  Caucasian  fpr     0.203  0.169  0.236
+    race  African-American  Caucasian  fpr     0.203  0.169  0.237
     """
     normal_reach(level)
     model = model.wanting(favorable)
