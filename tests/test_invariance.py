@@ -13,12 +13,14 @@ from scipy.special import expit
 from scipy.stats import binom
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import causalfairness as cf
 from causalfairness.invariance import demographic_parity_test
 from causalfairness.invariance.kernel_ridge import regress, regress_by_group
+from causalfairness.invariance.nuisances import folds_of
 from causalfairness.invariance.propensity import chances_of_groups
 from causalfairness.invariance.reading import read
 from causalfairness.invariance.scores import Judged, Split, halves, judge, means_of, studentized
@@ -28,6 +30,7 @@ from causalfairness.invariance.tails import log_f_tail, log_normal_tail
 METHODS = ("projected", "randomization", "paired")
 HONEST = METHODS[:2]
 SHARE = 0.4
+STRAIGHT = {"regressor": LinearRegression(), "propensity": LogisticRegression()}  # as `people` are
 
 
 def people(n, rng, *, shift=0.0, confounding=0.0, noise=1.0, columns=3):
@@ -44,7 +47,7 @@ def people(n, rng, *, shift=0.0, confounding=0.0, noise=1.0, columns=3):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_effect_is_that_of_the_closed_form(method):
     y, a, z = people(6_000, np.random.default_rng(0), shift=0.5)
-    found = cf.invariance_test(y, a, z, method=method)
+    found = cf.invariance_test(y, a, z, method=method, **STRAIGHT)
     truth = 0.25 * SHARE * (1 - SHARE)
     assert abs(found.effect[0] - truth) < 3 * found.standard_error[0]
     assert found.standard_error[0] < 0.3 * truth
@@ -56,7 +59,7 @@ def test_the_effect_is_that_of_the_closed_form(method):
 def test_the_bound_of_the_effect_covers_near_zero_and_away_from_it(shift):
     draws, rng = 60, np.random.default_rng(1)
     truth = shift**2 * SHARE * (1 - SHARE)
-    found = [cf.invariance_test(*people(300, rng, shift=shift)) for _ in range(draws)]
+    found = [cf.invariance_test(*people(300, rng, shift=shift), **STRAIGHT) for _ in range(draws)]
     covered = sum(test.upper[0] >= truth for test in found)
     assert covered >= binom.ppf(0.005, draws, 0.95)
     assert all(test.upper[0] > 0 for test in found)  # the data never exclude every effect
@@ -74,18 +77,18 @@ def test_errors_of_g_do_not_lower_the_bound():
 
 
 def test_the_interval_of_the_effect_covers_where_g_is_simple():
-    draws, rng = 100, np.random.default_rng(2)
+    draws, rng = 30, np.random.default_rng(2)
     truth = 0.8**2 * SHARE * (1 - SHARE)
     inside = 0
     for _ in range(draws):
         y, a, z = people(600, rng, shift=0.8)
-        found = cf.invariance_test(y, a, z, regressor=LinearRegression())
+        found = cf.invariance_test(y, a, z, **STRAIGHT)
         inside += abs(found.effect[0] - truth) <= 1.96 * found.standard_error[0]
     assert inside >= binom.ppf(0.005, draws, 0.95)
 
 
-def test_scores_have_the_mean_that_methods_states_when_g_is_known():
-    """d = (ŷ - h)(g - h) by hand, with regressions that are the truth."""
+def test_scores_are_those_that_methods_states():
+    """d = (ŷ - h)(g - h) by hand, with h and pi of given models."""
     rng = np.random.default_rng(2)
     y, a, z = people(500, rng, shift=1.0, noise=0.5)
     fixed = LinearRegression()
@@ -93,16 +96,19 @@ def test_scores_have_the_mean_that_methods_states_when_g_is_known():
     brought = read(y, a, z)  # people in the order of what they have
     y, a, z = brought.predictions[:, 0], brought.group, brought.features
     one, other = halves(a, np.random.default_rng(0).spawn(2)[0])
-    t = []
+    h, pi, t = np.empty(500), np.empty(500), []
+    for fold in folds_of((one, other), a):
+        rest = np.setdiff1d(np.arange(500), fold)
+        h[fold], pi[fold] = fixed.fit(z[rest], y[rest]).predict(z[fold]), a[rest].mean()
     for learned, judged in ((one, other), (other, one)):
-        g = fixed.fit(np.column_stack([z, a])[learned], y[learned])
-        p = a[learned].mean()
-        at = [g.predict(np.column_stack([z, np.full(500, level)])[judged]) for level in (0, 1)]
-        h = (1 - p) * at[0] + p * at[1]
-        d = (y[judged] - h) * (np.where(a[judged] == 1, at[1], at[0]) - h)
+        left = (y - h)[:, None]
+        e = regress_by_group(z[learned], a[learned], left[learned], z[judged], 2)[:, :, 0]
+        apart = np.where(a[judged] == 1, 1 - pi[judged], -pi[judged]) * (e[1] - e[0])
+        d = (y - h)[judged] * apart
         t.append(d.mean() / d.std(ddof=1) * np.sqrt(len(d)))
     assert found.statistic[0] == pytest.approx(np.mean(t), rel=1e-9)
     assert found.log_p_value[0] == pytest.approx(stats.norm.logsf(np.mean(t)), rel=1e-9)
+    assert found.explained.share[0] == pytest.approx(1 - np.mean((y - h) ** 2) / y.var())
 
 
 # --- level and power, reduced ---------------------------------------------------------------------
@@ -117,7 +123,8 @@ def test_true_invariance_is_rejected_at_most_as_often_as_said(confounding, draws
     for draw in range(draws):
         y, a, z = people(200, rng, confounding=confounding)
         for method in METHODS:
-            found = cf.invariance_test(y > 0, a, z, method=method, seed=draw, draws=99)
+            by = STRAIGHT if method in HONEST else {}
+            found = cf.invariance_test(y > 0, a, z, method=method, seed=draw, draws=99, **by)
             rejected[method] += found.p_value[0] <= 0.05
         rejected["parity"] += demographic_parity_test(y > 0, a).p_value[0] <= 0.05
     most = binom.ppf(0.999, draws, 0.05)
@@ -202,19 +209,23 @@ def test_chances_of_groups_follow_curves():
 
 
 def test_confounding_along_a_curve_is_not_taken_for_dependence():
-    rejected = 0
+    """With a straight h the default pi alone has to follow it."""
+    rejected, straight = 0, LinearRegression()
     for draw in range(60):
         y, group, z, _ = curved(300, np.random.default_rng(1_000 + draw))
-        rejected += cf.invariance_test(y, group, z, seed=draw).p_value[0] <= 0.05
-    assert rejected <= binom.ppf(0.99, 60, 0.07)  # a straight line for the group: 12 and more
+        rejected += (
+            cf.invariance_test(y, group, z, seed=draw, regressor=straight).p_value[0] <= 0.05
+        )
+    assert rejected <= binom.ppf(0.99, 60, 0.07)  # a straight line for the group: all
 
 
 def test_a_dependence_is_found_more_often_the_stronger_it_is():
-    draws, rng = 60, np.random.default_rng(4)
+    draws, rng = 30, np.random.default_rng(4)
     power = []
     for shift in (0.0, 0.4, 0.8):
         found = [
-            cf.invariance_test(*people(200, rng, shift=shift)).rejected[0] for _ in range(draws)
+            cf.invariance_test(*people(200, rng, shift=shift), **STRAIGHT).rejected[0]
+            for _ in range(draws)
         ]
         power.append(np.mean(found))
     assert power[0] < 0.15 < power[1] < power[2]
@@ -253,16 +264,22 @@ def test_the_two_halves_are_correlated_so_that_the_normal_errs_on_the_safe_side(
 
 
 @pytest.mark.parametrize("method", METHODS[:2])
-def test_a_regressor_that_ignores_the_group_finds_nothing(method):
+def test_a_propensity_that_knows_the_group_finds_nothing(method):
+    """Whoever could be of one group only says nothing: g - h is 0."""
     y, a, z = people(200, np.random.default_rng(7), shift=3.0)
-    found = cf.invariance_test(y, a, z, method=method, regressor=DummyRegressor())
+    told = np.column_stack([z, a])
+    sure = make_pipeline(ColumnTransformer([("a", "passthrough", [-1])]), DecisionTreeClassifier())
+    place = read(y, a, told).names.index("feature 4")
+    sure.set_params(columntransformer__transformers=[("a", "passthrough", [place])])
+    by = {"regressor": DummyRegressor(), "propensity": sure}
+    found = cf.invariance_test(y, a, told, method=method, **by)
     assert found.statistic.tolist() == [0.0]
     assert found.log_p_value.tolist() == [0.0]
     assert found.effect.tolist() == [0.0]
 
 
 def test_a_wrong_propensity_costs_the_level_only_where_there_is_confounding():
-    draws, rng = 40, np.random.default_rng(8)
+    draws, rng = 20, np.random.default_rng(8)
     plain = np.zeros((300, 0))  # the features are kept from both regressions
     for confounding in (0.0, 1.5):
         biased = []
@@ -272,18 +289,21 @@ def test_a_wrong_propensity_costs_the_level_only_where_there_is_confounding():
         assert (np.mean(biased) > 0.5) == (confounding > 0)
 
 
-def test_right_chances_repair_a_g_that_knows_the_group_only():
-    """g is the mean of each group, which confounding drives apart; the right pi keeps the level."""
-    blind = make_pipeline(ColumnTransformer([("group", "passthrough", [-1])]), LinearRegression())
-    draws, rng = 80, np.random.default_rng(9)
-    rejected = {"right": 0, "wrong": 0}
+def test_right_chances_repair_an_h_that_knows_nothing_and_the_other_way_round():
+    """Confounding drives h and the groups; one right regression keeps the level, none does not."""
+    draws, rng = 30, np.random.default_rng(9)
+    rejected = dict.fromkeys(("pi", "h", "none"), 0)
     for _ in range(draws):
         y, a, z = people(300, rng, confounding=1.0)
-        for name, propensity in (("right", None), ("wrong", DummyClassifier())):
-            found = cf.invariance_test(y, a, z, regressor=blind, propensity=propensity)
-            rejected[name] += found.rejected[0]
-    assert rejected["right"] <= binom.ppf(0.999, draws, 0.05)
-    assert rejected["wrong"] > 0.9 * draws
+        for name in rejected:
+            h = LinearRegression() if name == "h" else DummyRegressor()
+            pi = LogisticRegression() if name == "pi" else DummyClassifier()
+            found = cf.invariance_test(y, a, z, regressor=h, propensity=pi)
+            rejected[name] += found.p_value[0] <= 0.05
+    most = binom.ppf(0.999, draws, 0.05)
+    assert rejected["pi"] <= most
+    assert rejected["h"] <= most
+    assert rejected["none"] > 1.5 * most  # a third of the draws
 
 
 def test_groups_are_drawn_anew_from_their_own_chances():

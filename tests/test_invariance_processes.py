@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import causalfairness as cf
 from causalfairness.errors import DatasetError
 from causalfairness.invariance import demographic_parity_test, expected_counterfactual_agreement
+from test_invariance import STRAIGHT
 
 every_process = pytest.mark.parametrize("name", list(PROCESSES))
 
@@ -110,7 +111,7 @@ def test_what_is_not_a_process_is_refused():
 
 
 def test_power_grows_with_strength_where_parity_sees_nothing():
-    model, draws = benchmark.trained_at_zero(), 20
+    model, draws = benchmark.trained_at_zero(), 14
     for agreed, strength in benchmark.STRENGTHS.items():
         process = benchmark._linear(strength, 0.0)
         assert agreement(process, model.predict)[0] == pytest.approx(agreed, abs=0.02)
@@ -120,7 +121,8 @@ def test_power_grows_with_strength_where_parity_sees_nothing():
         people = process.draw(400, seed=draw)
         y = model.predict(people.inputs)
         for method in ("projected", "randomization"):
-            test = cf.invariance_test(y, people.group, people.features, method=method, draws=99)
+            asked = {"method": method, "draws": 99, **STRAIGHT}
+            test = cf.invariance_test(y, people.group, people.features, **asked)
             found[method] += test.rejected[0]
         found["parity"] += demographic_parity_test(y, people.group).rejected[0]
     enough = binom.ppf(0.99, draws, 0.5)  # more than a power of 0.5 would give
@@ -142,7 +144,7 @@ def small_pool(process, seed):
     ]
 
 
-@pytest.mark.parametrize("name", ["linear", "sine"])
+@pytest.mark.parametrize("name", ["linear", pytest.param("sine", marks=pytest.mark.slow)])
 def test_log_p_follows_agreement_over_a_pool(name):
     log_p, agreed = {"projected": [], "parity": []}, []
     for scenario, strength in enumerate((0.0, 0.04, 0.1, 0.3, 1.0)):
@@ -153,7 +155,7 @@ def test_log_p_follows_agreement_over_a_pool(name):
             return np.column_stack([model.predict(x) for model in models])
 
         agreed.append(agreement(process, predict, seed=scenario))
-        people = process.draw(800, seed=200 + scenario)
+        people = process.draw(500, seed=200 + scenario)
         y = predict(people.inputs)
         test = cf.invariance_test(y, people.group, people.features)
         log_p["projected"].append(test.log_p_value)

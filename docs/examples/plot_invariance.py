@@ -44,7 +44,8 @@ print(f"agreement from {agreement.min():.2f} to {agreement.max():.2f}")
 # Five tests of all of them
 # -------------------------
 #
-# One call tests a whole pool: its regressions are learned once.
+# One call tests a whole pool. Diamonds, where there are any, are models of which a test is not
+# sure.
 
 tests = {
     method: cf.invariance_test(predictions, group, features, method=method)

@@ -86,7 +86,7 @@ def equal_opportunity_test(
     names = np.array(brought.levels, dtype=object)[brought.group[kept]].tolist()
     present, codes = read_group(names)
     part = Brought(
-        brought.models, brought.predictions[kept], present, codes, np.empty((len(kept), 0))
+        brought.models, brought.predictions[kept], present, codes, np.empty((len(kept), 0)), present
     )
     return _welch(part, OPPORTUNITY, level)
 
@@ -109,7 +109,7 @@ def _welch(brought: Brought, claim: Claim, level: float) -> InvarianceTest:
     return InvarianceTest(
         claim=claim,
         models=brought.models,
-        groups=brought.levels,
+        groups=brought.groups,
         statistic=np.where(split, 0.0, np.sqrt(f)),
         log_p_value=log_p,
         effect=size.value,

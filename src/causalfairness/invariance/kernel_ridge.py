@@ -54,7 +54,7 @@ def regress_by_group(
     trusts = [
         np.where(interactions, np.sqrt(trust), 1.0) for trust in TRUST[: None if levels > 1 else 1]
     ]
-    line = _ridge(lambda block: design(features[block], group[block]), predictions, trusts)
+    line = ridge(lambda block: design(features[block], group[block]), predictions, trusts)
     expected = np.empty((levels, len(unseen), predictions.shape[1]))
     for block in _blocks(len(unseen)):
         for level in range(levels):
@@ -64,13 +64,19 @@ def regress_by_group(
 
 
 def regress(
-    features: Array, predictions: Array, unseen: Array, *, beside: tuple[Array, Array] | None = None
+    features: Array,
+    predictions: Array,
+    unseen: Array,
+    *,
+    beside: tuple[Array, Array] | None = None,
+    basis: Basis | None = None,
 ) -> Array:
     """What would be expected of unseen people, whatever their group? (people, models).
 
     `beside` holds further columns, of those learned from and of those unseen, such as products:
     they stand as lines, no bump looks at them, none is followed beyond 3 standard deviations, and
-    each model uses them as far as they help.
+    each model uses them as far as they help. `basis` holds the smooth functions, by default those
+    that suit the people learned from.
 
     >>> z = np.linspace(-1, 1, 80)[:, None]
     >>> regress(z, z**2, np.array([[0.5]])).round(2).tolist()
@@ -79,10 +85,11 @@ def regress(
     >>> regress(z, wave, z[:1], beside=(wave, wave[:1])).round(2) == wave[:1].round(2)
     array([[ True]])
     """
-    basis = Basis.of(features)
+    basis = Basis.of(features) if basis is None else basis
     if beside is None:
-        everyone = np.zeros(len(features), dtype=np.int64)
-        return np.asarray(regress_by_group(features, everyone, predictions, unseen, 1)[0])
+        plain = [np.ones(basis.columns)]
+        line = ridge(lambda block: basis.of_rows(features[block]), predictions, plain)
+        return np.asarray(line.start + basis.of_rows(unseen) @ line.slopes)
     near, more = within_reach(beside[0]), beside[0].shape[1]
 
     def design(rows: Array, further: Array) -> Array:
@@ -90,7 +97,7 @@ def regress(
 
     apart = np.arange(basis.columns + more) >= basis.columns
     trusts = [np.where(apart, np.sqrt(share), 1.0) for share in BESIDE]
-    line = _ridge(lambda block: design(features[block], beside[0][block]), predictions, trusts)
+    line = ridge(lambda block: design(features[block], beside[0][block]), predictions, trusts)
     return np.asarray(line.start + design(unseen, beside[1]) @ line.slopes)
 
 
@@ -147,7 +154,7 @@ class Basis:
         return np.hstack([z / np.sqrt(z.shape[1]), _bumps(z, self.landmarks) @ self.whitening])
 
 
-class _Line(NamedTuple):
+class RidgeLine(NamedTuple):
     """Start and slopes of a linear function, one column per model."""
 
     start: Array
@@ -165,8 +172,15 @@ def _contrasts(shares: Array) -> Array:
     return np.asarray(vectors[:, 1:] * np.sqrt(values[1:]))
 
 
-def _ridge(design: Callable[[slice], Array], target: Array, trusts: Sequence[Array]) -> _Line:
-    """The ridge regression of each column, with the scale of columns and the penalty it likes."""
+def ridge(design: Callable[[slice], Array], target: Array, trusts: Sequence[Array]) -> RidgeLine:
+    """Return the ridge regression of each column of `target` on a design, given block by block.
+
+    `trusts` are scales of the columns; each model takes that, and the penalty, which it likes.
+
+    >>> z = np.linspace(-1, 1, 80)[:, None]
+    >>> ridge(lambda block: z[block], 2 * z, [np.ones(1)]).slopes.round(3).tolist()
+    [[2.0]]
+    """
     middle = sum(design(block).sum(axis=0) for block in _blocks(len(target))) / len(target)
     mean = target.mean(axis=0)
     rest = np.where(np.ptp(target, axis=0) > 0, target - mean, 0.0)
@@ -184,7 +198,7 @@ def _ridge(design: Callable[[slice], Array], target: Array, trusts: Sequence[Arr
         [fit.slopes * trust[:, None] for fit, trust in zip(fits, trusts, strict=True)]
     )
     chosen = slopes[best, :, np.arange(len(best))].T
-    return _Line(mean - middle @ chosen, chosen)
+    return RidgeLine(mean - middle @ chosen, chosen)
 
 
 class _Fit(NamedTuple):

@@ -11,7 +11,7 @@ to one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from causalfairness.invariance.kernel_ridge import Basis, within_reach
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Chosen = NDArray[np.bool_]
 PENALTIES = np.logspace(4, -1, 11)  # largest first
 BENT = PENALTIES[-5:]  # beside bumps; larger ones leave little of them
 LANDMARKS = 60  # people around whom bumps stand
@@ -61,46 +62,66 @@ def chances_of_groups(
     of = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
     forms = [of == 0, of <= 1, of != 1][: len(parts)]
     rows = np.hstack(parts)
-    asked = range(1, levels) if levels == 2 else range(levels)
-    found = [expit(others @ _logistic(rows, group == level, forms)) for level in asked]
+    return of_levels(lambda chosen: expit(others @ _logistic(rows, chosen, forms)), group, levels)
+
+
+def of_levels(chance: Callable[[Chosen], Array], group: Codes, levels: int) -> Array:
+    """Return the chances of all groups, (levels, people), from that of one against the rest.
+
+    >>> of_levels(lambda chosen: np.array([chosen.mean()]), np.array([0, 1, 1, 2]), 3).tolist()
+    [[0.25], [0.5], [0.25]]
+    """
     if levels == 2:
-        return np.stack([1 - found[0], found[0]])
+        one = chance(group == 1)
+        return np.stack([1 - one, one])
+    found = [chance(group == level) for level in range(levels)]
     return np.asarray(found / np.sum(found, axis=0))
 
 
-class _Fit(NamedTuple):
+class LogisticFit(NamedTuple):
+    """Base and slopes of log odds, and how surprising people who are left out would be."""
+
     slopes: Array
-    surprise: float  # of those who are left out
+    surprise: float
 
 
-def _logistic(rows: Array, chosen: NDArray[np.bool_], forms: Sequence[NDArray[np.bool_]]) -> Array:
+def _logistic(rows: Array, chosen: Chosen, forms: Sequence[Chosen]) -> Array:
     """Base and slopes of the least surprising form: which columns are in use, the others 0.
 
     The first form is the straight one, from which the search for the others starts.
     """
     target = chosen.astype(float)
-    share = np.clip(target.mean(), 1e-9, 1 - 1e-9)
+    fits = [logistic_path(rows[:, forms[0]], target, PENALTIES)]
     slopes = np.zeros(rows.shape[1])
-    slopes[0] = np.log(share / (1 - share))
-    fits = [_path(rows[:, forms[0]], target, PENALTIES, slopes[forms[0]])]
     slopes[forms[0]] = fits[0].slopes
-    fits += [_path(rows[:, form], target, BENT, slopes[form]) for form in forms[1:]]
+    fits += [logistic_path(rows[:, form], target, BENT, slopes[form]) for form in forms[1:]]
     best = min(range(len(fits)), key=lambda at: fits[at].surprise)
     found = np.zeros(rows.shape[1])
     found[forms[best]] = fits[best].slopes
     return found
 
 
-def _path(rows: Array, target: Array, penalties: Array, slopes: Array) -> _Fit:
-    """The least surprising fit; every penalty starts from the solution of a larger one."""
-    fits = []
+def logistic_path(
+    rows: Array, target: Array, penalties: Array, start: Array | None = None
+) -> LogisticFit:
+    """Return the least surprising fit; every penalty starts from the solution of a larger one.
+
+    The first column is the constant, and is not penalized.
+
+    >>> rows, y = np.column_stack([np.ones(6), np.arange(6)]), np.array([0, 1, 0, 1, 1, 1.0])
+    >>> logistic_path(rows, y, np.array([1.0])).slopes.round(1).tolist()
+    [-0.9, 0.7]
+    """
+    share = np.clip(target.mean(), 1e-9, 1 - 1e-9)
+    base = np.r_[np.log(share / (1 - share)), np.zeros(rows.shape[1] - 1)]
+    slopes, fits = base if start is None else start, []
     for penalty in penalties:
         fits.append(_newton(rows, target, penalty, slopes))
         slopes = fits[-1].slopes
     return min(fits, key=lambda fit: fit.surprise)
 
 
-def _newton(rows: Array, target: Array, penalty: float, slopes: Array) -> _Fit:
+def _newton(rows: Array, target: Array, penalty: float, slopes: Array) -> LogisticFit:
     ridge = np.full(rows.shape[1], penalty)
     ridge[0] = 1e-9
     for _ in range(ROUNDS):
@@ -114,4 +135,4 @@ def _newton(rows: Array, target: Array, penalty: float, slopes: Array) -> _Fit:
     inverse = np.linalg.inv(curvature)
     pull = ((rows @ inverse) * rows).sum(axis=1)
     line = rows @ slopes - pull * (target - chance) / np.maximum(1 - weight * pull, 1e-3)
-    return _Fit(slopes, float(np.logaddexp(0, np.where(target == 1, -line, line)).mean()))
+    return LogisticFit(slopes, float(np.logaddexp(0, np.where(target == 1, -line, line)).mean()))

@@ -36,9 +36,11 @@ class Brought:
 
     models: tuple[str, ...]
     predictions: Array  # (people, models)
-    levels: tuple[str, ...]  # names of the groups
+    levels: tuple[str, ...]  # of groups, in an order that their content gives
     group: Codes
-    features: Array  # (people, columns)
+    features: Array  # (people, columns), in an order that their content gives
+    groups: tuple[str, ...]  # in the order of their names
+    names: tuple[str, ...] = ()  # of features
 
     def __len__(self) -> int:
         return len(self.group)
@@ -47,16 +49,44 @@ class Brought:
 def read(predictions: Any, group: Any, features: Any) -> Brought:
     """What was brought, as arrays?
 
-    >>> read([0.2, 0.9] * 8, ["f", "m"] * 8, np.zeros((16, 1))).levels
+    >>> read([0.2, 0.9] * 8, ["f", "m"] * 8, np.zeros((16, 1))).groups
     ('f', 'm')
     """
     models, scores = read_predictions(predictions)
     levels, codes = read_group(group)
-    columns = _read_features(features, len(codes))
+    names, columns = _read_features(features, len(codes))
     _check_lengths(predictions=len(scores), group=len(codes), features=len(columns))
-    told = [Column.numbers(str(at), column) for at, column in enumerate(columns.T)]
-    order = arrange(told, [Column.numbers("", column) for column in (codes, *scores.T)]).rows
-    return Brought(models, scores[order], levels, codes[order], columns[order])
+    told = [Column.numbers(f"{_skewness(it):+.6f} {at}", it) for at, it in enumerate(columns.T)]
+    placed = [int(name.split()[1]) for name in arrange(told).columns]
+    about = (scores.sum(axis=1), sets_of(columns[:, placed]), np.ones(len(codes)))
+    order = np.lexsort([np.bincount(codes, each) for each in about])  # whatever groups are called
+    codes = np.argsort(order)[codes]
+    rows = arrange(told, [Column.numbers("", column) for column in (codes, *scores.T)]).rows
+    return Brought(
+        models,
+        scores[rows],
+        tuple(levels[at] for at in order),
+        codes[rows],
+        columns[rows][:, placed],
+        levels,
+        tuple(names[at] for at in placed),
+    )
+
+
+def sets_of(features: Array) -> Codes:
+    """Return a number for every set of people who are equal in all features.
+
+    >>> sets_of(np.array([[2.0], [1.0], [2.0]])).tolist()
+    [1, 0, 1]
+    """
+    found = np.unique(np.insert(features, 0, 0.0, axis=1), axis=0, return_inverse=True)
+    return found[1].reshape(-1)
+
+
+def _skewness(column: Array) -> float:
+    """What tells columns apart whose values have the same ranks, in whatever unit they are."""
+    scale = column.std()
+    return float(np.mean(((column - column.mean()) / scale) ** 3)) if scale > 0 else 0.0
 
 
 def read_predictions(predictions: Any) -> tuple[tuple[str, ...], Array]:
@@ -110,11 +140,13 @@ def read_group(group: Any) -> tuple[tuple[str, ...], Codes]:
     return levels, found.codes
 
 
-def _read_features(features: Any, rows: int) -> Array:
+def _read_features(features: Any, rows: int) -> tuple[list[str], Array]:
     columns = _columns_of(features, "feature", alone="feature")
     for column in columns:
         check_known(column)
-    return np.hstack([*map(_numbers, columns)]) if columns else np.empty((rows, 0))
+    found = [*map(_numbers, columns)]
+    names = [one.name for one, many in zip(columns, found, strict=True) for _ in many.T]
+    return names, np.hstack(found) if found else np.empty((rows, 0))
 
 
 def _columns_of(values: Any, what: str, *, alone: str) -> list[Column]:

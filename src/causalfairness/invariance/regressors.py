@@ -21,7 +21,7 @@ from causalfairness.estimators.learners import (
     is_classifier,
     predict_mean,
 )
-from causalfairness.invariance.kernel_ridge import regress_by_group
+from causalfairness.invariance.kernel_ridge import regress, regress_by_group
 from causalfairness.invariance.propensity import chances_of_groups
 from causalfairness.invariance.scores import Chances, Regress
 
@@ -40,9 +40,7 @@ def regression_by(model: Any, predictions: Array) -> Regress:
     """
     if model is None:
         return regress_by_group
-    check_learner(model)
-    binary = bool(np.isin(predictions, (0.0, 1.0)).all())
-    check_means(model, binary=binary, what="a prediction")
+    _check(model, predictions)
 
     def regress(features: Array, group: Codes, target: Array, unseen: Array, levels: int) -> Array:
         rows = _with_group(features, group, levels)
@@ -54,8 +52,24 @@ def regression_by(model: Any, predictions: Array) -> Regress:
     return regress
 
 
+def means_by(model: Any, predictions: Array) -> Regress:
+    """Return how h is learned by one model, from the features alone, (people, models).
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> z, a = np.arange(16.0)[:, None], np.arange(16) % 2
+    >>> means_by(LinearRegression(), z)(z, a, 2 * z, z[:2], 2).round(6).tolist()
+    [[0.0], [2.0]]
+    """
+    if model is None:
+        return lambda features, group, target, unseen, levels: regress(features, target, unseen)
+    _check(model, predictions)
+    return lambda features, group, target, unseen, levels: _expected(
+        model, features, target, [unseen]
+    )[0]
+
+
 def propensity_by(model: Any) -> Chances:
-    """How are the chances of the groups learned? By logistic regression where none is given.
+    """How are the chances of the groups learned by one model? Logistic regression if none is given.
 
     >>> from sklearn.dummy import DummyClassifier
     >>> chances = propensity_by(DummyClassifier())
@@ -78,6 +92,12 @@ def propensity_by(model: Any) -> Chances:
         return found
 
     return chances
+
+
+def _check(model: Any, predictions: Array) -> None:
+    check_learner(model)
+    binary = bool(np.isin(predictions, (0.0, 1.0)).all())
+    check_means(model, binary=binary, what="a prediction")
 
 
 def _with_group(features: Array, group: Codes, levels: int) -> Array:

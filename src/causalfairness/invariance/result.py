@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,19 @@ class Claim:
     depends: str  # "The predictions of m ..."
     silent: str  # "The predictions of m are ..."
     reach: str = ""  # what bounds are about, where that is not everything
+
+
+class Explained(NamedTuple):
+    """How far the features alone reproduce predictions, held out. One number per model.
+
+    >>> Explained(np.array([0.8]), np.array([0.2]), np.array([0.01]), np.array([False])).share
+    array([0.8])
+    """
+
+    share: Array  # of the variance
+    missed: Array  # mean square of what they leave open
+    error: Array  # standard error of that
+    function: NDArray[np.bool_]  # predictions are a function of the features, as far as one can see
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +79,8 @@ class InvarianceTest:
     level: float
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    explained: Explained | None = None  # by the features alone, where they were asked
+    doubts: tuple[str, ...] = ()  # why a finding is not sure; empty where it is
 
     @property
     def method(self) -> str:
@@ -84,6 +100,16 @@ class InvarianceTest:
     @cached_property
     def rejected(self) -> NDArray[np.bool_]:
         """For which models does the finding stand, at the level and for so many models?"""
+        return np.asarray(self._beyond_chance & ~self.undecided)
+
+    @cached_property
+    def undecided(self) -> NDArray[np.bool_]:
+        """For which models is it not sure, although chance alone would hardly do this?"""
+        doubted = np.array([bool(why) for why in self.doubts or [""] * len(self.models)])
+        return np.asarray(self._beyond_chance & doubted)
+
+    @property
+    def _beyond_chance(self) -> NDArray[np.bool_]:
         return np.asarray(self.p_adjusted <= 1 - self.level + 1e-12)
 
     @cached_property
@@ -92,15 +118,20 @@ class InvarianceTest:
 
         The largest x^2 with x^2 - 2 z x noise / sqrt(n) <= found: an effect of x^2 would have a
         standard error of 2 x noise / sqrt(n), however small the one that was found. That is the
-        larger one of `effect` and `score`, since errors of g lower the first.
+        larger one of `effect` and `score`, since errors of g lower the first. Nor can the group add
+        more than the features leave open.
         """
         reach, found = ndtri(self.level), np.maximum(self.effect, self.score)
         half = reach * self.noise / np.sqrt(self.n)
         allowed = (half + np.sqrt(half**2 + np.maximum(found, 0.0))) ** 2
-        return np.asarray(np.maximum(found + reach * self.standard_error, allowed))
+        highest = np.maximum(found + reach * self.standard_error, allowed)
+        if (known := self.explained) is None:
+            return np.asarray(highest)
+        return np.asarray(np.minimum(highest, known.missed + reach * known.error))
 
     def table(self) -> InvarianceTable:
         """What was found for each model, in rows?"""
+        known = self.explained
         return InvarianceTable(
             {
                 "model": np.array(self.models, dtype=object),
@@ -109,9 +140,11 @@ class InvarianceTest:
                 "p_value": self.p_value,
                 "p_adjusted": self.p_adjusted,
                 "rejected": self.rejected,
+                "undecided": self.undecided,
                 "effect": self.effect,
                 "standard_error": self.standard_error,
                 "upper": self.upper,
+                "explained": np.nan * self.effect if known is None else known.share,
                 "n": np.full(len(self.models), self.n),
             }
         )
@@ -121,10 +154,12 @@ class InvarianceTest:
         order = np.argsort(self.log_p_value, kind="stable")[:SHOWN]
         said = [self._sentence(int(at)) for at in sorted(order)]
         if len(self.models) > SHOWN:
+            doubted = int(self.undecided.sum())
+            unsure = f"; for {doubted} it is not sure" if doubted else ""
             many = (
                 f"For {int(self.rejected.sum())} of {len(self.models)} models the predictions "
                 f"{self.claim.depends}, at the {100 * self.level:g}% level after adjustment for "
-                "their number. Those with the smallest p-values:"
+                f"their number{unsure}. Those with the smallest p-values:"
             )
             return (many, *said)
         return tuple(said)
@@ -150,15 +185,23 @@ class InvarianceTest:
         if len(self.models) > 1:
             p += f", {format_p_value(self.p_adjusted[at])} after adjustment"
         bound = f"{_root(self.upper[at]):.3g} ({100 * self.level:g}% bound)"
+        most = f"{bound}, root mean square{self.claim.reach}"
         who = f"The predictions of {self.models[at]}"
+        if self.explained is not None and self.explained.function[at]:
+            return f"{who} are a function of the features, as far as these people show: {p}."
+        alone = self.explained and _reproduced(self.explained.share[at])
         if self.rejected[at]:
-            moved = f"by about {_root(self.effect[at]):.3g}, at most {bound}, root mean square"
+            moved = f"the group moves them by about {_root(self.effect[at]):.3g}, at most {most}"
+            return f"{who} {self.claim.depends}: {p}; {moved}.{alone or ''}"
+        if self.undecided[at]:
             return (
-                f"{who} {self.claim.depends}: {p}; the group moves them {moved}{self.claim.reach}."
+                f"It is not sure whether the predictions of {self.models[at]} "
+                f"{self.claim.depends}, in spite of {p}: {self.doubts[at]}. The group moves them "
+                f"by at most {most}.{alone or ''}"
             )
         return (
-            f"{who} are {self.claim.silent} that would move them by more than {bound}, root mean "
-            f"square{self.claim.reach}, under these assumptions: {p}."
+            f"{who} are {self.claim.silent} that would move them by more than {most}, under "
+            f"these assumptions: {p}.{alone or ''}"
         )
 
 
@@ -187,6 +230,12 @@ class InvarianceTable(ColumnTable):
         roots = (f"{_root(self[name][at]):.3g}" for name in ("effect", "upper"))
         numbers = (f"{self['statistic'][at]:+.2f}", f"{self['log_p_value'][at]:.2f}")
         return (str(self["model"][at]), *numbers, *chances, *roots, f"{self['n'][at]:,}")
+
+
+def _reproduced(share: float) -> str:
+    """How much the features alone do, never rounded up to all of it."""
+    percent = "more than 99.9%" if share > 0.999 else f"{100 * max(share, 0.0):.3g}%"
+    return f" Features alone reproduce {percent} of their variance, held out."
 
 
 def _root(effect: float) -> float:

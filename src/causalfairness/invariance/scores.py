@@ -6,7 +6,8 @@ With g(a, z) = E[prediction | group a, features z] and h(z) = sum_a pi(a | z) g(
 
 which is 0 if and only if the prediction does not depend on the group given the features. The
 effect is estimated by 2 (prediction - h)(g - h) - (g - h)^2: errors of g then count squared only,
-and lower it. g and pi come from other people.
+and lower it. g and pi come from other people. Where h is learned by itself (`nuisances`), g - h is
+what the other half's prediction - h follows, e(a, z), less sum_a pi(a | z) e(a, z).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 NEGLIGIBLE = 1e-13  # of the variance of a prediction; less is rounding
 
+# from features, groups and predictions of others, for the features of those unseen
 Regress = Callable[[Array, Codes, Array, Array, int], Array]  # -> (levels, people, models)
 Chances = Callable[[Array, Codes, Array, int], Array]  # -> (levels, people)
 

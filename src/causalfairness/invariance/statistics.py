@@ -1,6 +1,6 @@
 """Which statistic decides? The three forms of the test, and the p-value each has.
 
-* projected: d of either half from regressions learned on the other, t of each half's mean, the
+* projected: d of either half from what deviates by group in the other, t of each half's mean, the
   mean of the two t against a standard normal, one-sided. Under invariance the two t rest on the
   same product of noises and are correlated, by 2/pi or more where regressions are linear, so that
   their mean has a variance between 1/2 and 1: the normal errs on the safe side.

@@ -3,8 +3,9 @@
 One small panel per test, all with the same axes. A dot is a model: to the right its predictions
 stay the same in the other group (the expected counterfactual agreement, known where counterfactual
 predictions are), further down it is harder to reconcile with invariance. Filled dots lie below the
-dashed line, the level of the test. A test that asks the right question has its dots on a rising
-band. P-values are spaced by the root of their logarithm.
+dashed line, the level of the test; hollow diamonds are models of which the test is not sure. A test
+that asks the right question has its dots on a rising band. P-values are spaced by the root of their
+logarithm.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def invariance(
     agreed = _agreement(found, agreement)
     words = invariance_caption(found, agreement)
     level = max(test.level for test in found.values())
-    note = words if caption else f"Dots: models; filled: p at most {1 - level:.3g} (dashed)."
+    unsure = "; diamonds: not sure" if any(it.undecided.any() for it in found.values()) else ""
+    said = f"Dots: models; filled: p at most {1 - level:.3g} (dashed){unsure}."
+    note = words if caption else said
     columns = min(len(found), ACROSS)
     rows = ceil(len(found) / columns)
     ax = empty_picture(ax, theme, size=(WIDTH, MARGIN + PANEL * rows), lines="none", note=note)
@@ -107,6 +110,7 @@ def invariance_caption(found: Mapping[str, InvarianceTest], agreement: ArrayLike
     told = [
         f"{brief(name)} {int((_below(test) & steady).sum())} of {int(steady.sum())} that always "
         f"agree and {int((_below(test) & ~steady).sum())} of {int((~steady).sum())} others"
+        + (f" (not sure of {unsure} more)" if (unsure := int(test.undecided.sum())) else "")
         for name, test in found.items()
     ]
     levels = " or ".join(sorted({percentage(test.level) for test in found.values()}))
@@ -130,7 +134,7 @@ def _agreement(found: Mapping[str, InvarianceTest], agreement: ArrayLike) -> Arr
 
 
 def _below(test: InvarianceTest) -> NDArray[np.bool_]:
-    return np.asarray(test.log_p_value <= log(1 - test.level))
+    return np.asarray((test.log_p_value <= log(1 - test.level)) & ~test.undecided)
 
 
 def _panel(ax: Axes, nth: int, rows: int, columns: int, name: str, theme: Theme) -> Axes:
@@ -166,7 +170,10 @@ def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> Non
     border = log(1 - test.level)
     panel.axhline(border, color=theme.muted, linewidth=0.9, linestyle=DASHED)
     look: Any = {"markersize": 0.4 * theme.size, "markeredgewidth": 0.9}
-    draw_kinds(panel, agreed, test.log_p_value, _below(test), theme.indirect, theme, **look)
+    dots = (~test.undecided, "o"), (test.undecided, "D")
+    for chosen, marker in dots:
+        at = agreed[chosen], test.log_p_value[chosen], _below(test)[chosen]
+        draw_kinds(panel, *at, theme.indirect, theme, marker=marker, **look)
 
 
 def _root(values: Array) -> Array:

@@ -184,8 +184,8 @@ def _scores(data: Any, model: StandardFairnessModel) -> Any:
 def _within(answer: Answer, found: InvarianceTest, margin: float | None) -> Answer:
     """Does the group move predictions by more than the margin, root mean square?
 
-    Satisfied if the bound of the test lies below, violated if the finding stands and a one-sided
-    interval of the effect lies above.
+    Satisfied if the bound of the test lies below, violated if the finding stands, is sure, and a
+    one-sided interval of the effect lies above.
     """
     if margin is None:
         return answer

@@ -187,4 +187,7 @@ def _test(answer: Told) -> Table:
         Column("p_adjusted", "p-value, for all tests at once", "p"),
         Column("effect", "mean square the group moves", "number"),
         Column("upper", "at most", "number"),
+        Column("explained", "variance that features reproduce", "share"),
+        Column("undecided", "not sure", "yes"),
+        whole=False,  # records of version 0.1 do not say the last two
     )

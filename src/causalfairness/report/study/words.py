@@ -98,7 +98,7 @@ def table_of(
     """
 
     def cell(row: Told, column: Column) -> Cell:
-        if hidden(row, column.key):
+        if hidden(row, column.key) or not (whole or row.get(column.key)):
             return None
         told = row[column.key] if whole else row.get(column.key)
         return told.number if column.kind in NUMBERS else told.cell
