@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 import causalfairness as cf
 from causalfairness import errors
-from causalfairness.adaptation import LinearQuantiles, QuantileForest
+from causalfairness.adaptation import LinearQuantiles, SharedQuantiles
 from causalfairness.datasets import worlds
 from judging import graph_of
 
@@ -79,7 +79,7 @@ def test_fitting_changes_neither_data_nor_parameters(train):
 
 
 def test_a_fitted_adapter_can_be_put_away(train, test):
-    for learner in (LINE, QuantileForest(trees=5)):
+    for learner in (LINE, SharedQuantiles()):
         one = adapter(learner=learner).fit(train)
         again = pickle.loads(pickle.dumps(one))
         assert again.transform(test).equals(one.transform(test))
