@@ -22,7 +22,7 @@ def edges_of(values):
     return steps_of(Domain("v"), values).edges
 
 
-# --- linear, one group -------------------------------------------------------------------------------
+# --- linear quantiles ----------------------------------------------------------------------------
 
 
 def test_ranks_are_uniform_and_quantiles_undo_them():

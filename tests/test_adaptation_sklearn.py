@@ -186,7 +186,8 @@ def test_a_classifier_stays_one(train, test):
     assert list(found.classes_) == ["high", "low"]
     assert found.predict_proba(test).sum(axis=1) == pytest.approx(1)
     assert set(found.predict(test)) == {"high", "low"}
-    assert 0.7 < found.score(test) < 1
+    # over seeds of the draws among equals 0.70 to 0.77, with a standard deviation of 0.02
+    assert 0.73 - 3 * 0.02 < found.score(test) < 1
     assert not hasattr(predictor(), "predict_proba")
     assert predictor(LinearSVC()).fit(train).decision_function(test).shape == (len(test),)
 
