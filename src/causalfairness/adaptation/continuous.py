@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.adaptation.forms import Form, Sample, ridge
+from causalfairness.adaptation.forms import Form, Sample, pulled, ridge
 from causalfairness.adaptation.grid import GridDistribution, tail_paces
 from causalfairness.adaptation.learner import Array, Codes
 from causalfairness.adaptation.linear import LEVELS
@@ -87,13 +87,13 @@ def fit_continuous(sample: Sample, form: Form, rows: NDArray[np.bool_], own: boo
     """The form fitted to these rows; with `own` large groups have a shape of their own."""
     design, values, group = sample.designs[form][rows], sample.values[rows], sample.group[rows]
     line = sample.basis.line
-    penalties = np.ones(design.shape[1])
+    penalties = pulled(design.shape[1])
     penalties[sample.basis.own(form)] = OWN
     slopes = ridge(design, values, penalties)
     rest = values - design @ slopes
     least = LEAST * float(rest.std()) or 1.0
     logs = np.log(np.abs(rest) + least)
-    spread = ridge(design[:, line], logs)
+    spread = ridge(design[:, line], logs, pulled(len(line)))
     fitted = design[:, line] @ spread
     low, high = np.quantile(fitted, [0.01, 0.99])
     e = rest / np.exp(np.clip(fitted, low, high))

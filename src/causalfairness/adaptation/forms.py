@@ -13,7 +13,7 @@ fitted row has the opinion of trees that have not seen it, a new row the mean of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,32 +62,36 @@ class Basis:
     center: Array
     scale: Array
     groups: int
-    opinions: Mapping[Form, Opinion]
+    opinions: dict[Form, Opinion]
 
     @property
     def line(self) -> NDArray[np.intp]:
         """Which columns of a design are 1 and z."""
         return np.asarray(np.r_[0, self.groups : self.groups + len(self.center)])
 
-    def members(self, group: Codes) -> Array:
-        """The columns d_j."""
-        return np.asarray(group[:, None] == np.arange(1, self.groups), dtype=np.float64)
+    def own(self, form: Form) -> slice:
+        """Which columns of a form's design are slopes of single groups: the last ones."""
+        return slice(self.groups + len(self.center) + form.trees, None)
+
+    def seen(self, form: Form, causes: Array, group: Codes) -> Array:
+        """What a form's trees see."""
+        return np.hstack([causes, self._members(group)]) if form.own else causes
 
     def design(self, form: Form, causes: Array, group: Codes, told: Array | None = None) -> Array:
         """The columns of a form, row by row; `told` is the trees' opinion where it is known."""
-        inside, z = self.members(group), (causes - self.center) / self.scale
+        inside, z = self._members(group), (causes - self.center) / self.scale
         columns = [np.ones((len(z), 1)), inside, z]
         if form.trees:
-            seen = np.hstack([causes, inside]) if form.own else causes
-            columns.append((self.opinions[form](seen) if told is None else told)[:, None])
+            if told is None:
+                told = self.opinions[form](self.seen(form, causes, group))
+            columns.append(told[:, None])
         if form.own:
             columns += [z * member[:, None] for member in inside.T]
         return np.hstack(columns)
 
-    def own(self, form: Form) -> slice:
-        """Which columns of a form's design are slopes of single groups: the last ones."""
-        first = self.groups + len(self.center) + form.trees
-        return slice(first, None)
+    def _members(self, group: Codes) -> Array:
+        """The columns d_j."""
+        return np.asarray(group[:, None] == np.arange(1, self.groups), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,26 +110,32 @@ def sample_of(causes: Array, values: Array, group: Codes, seed: int) -> Sample:
     groups, scale = int(group.max()) + 1, causes.std(axis=0)
     basis = Basis(causes.mean(axis=0), np.where(scale > 0, scale, 1.0), groups, {})
     fold = _folds(group, np.random.default_rng(seed).random(len(group)))
-    forms = [form for form in FORMS if groups > 1 or not form.own][: None if causes.size else 1]
-    line = basis.design(FORMS[0], causes, group)
-    opinions, told = {}, dict[Form, Array | None]()
-    for form in forms:
+    forms = [form for form in FORMS if groups > 1 or not form.own]
+    designs, told = dict[Form, Array](), None
+    for form in forms if causes.shape[1] else FORMS[:1]:
         if form.trees:
-            seen = np.hstack([causes, basis.members(group)]) if form.own else causes
-            opinions[form], told[form] = _opinion(seen, line, values, fold, seed)
-    designs = {form: basis.design(form, causes, group, told.get(form)) for form in forms}
-    return Sample(Basis(basis.center, basis.scale, groups, opinions), designs, values, group, fold)
+            seen, line = basis.seen(form, causes, group), designs[FORMS[0]]
+            basis.opinions[form], told = _opinion(seen, line, values, fold, seed)
+        designs[form] = basis.design(form, causes, group, told)
+    return Sample(basis, designs, values, group, fold)
 
 
-def ridge(design: Array, values: Array, penalties: Array | Sequence[float] = ()) -> Array:
-    """Least squares whose slopes, but for the first, are pulled to 0; by 1 unless told otherwise.
+def ridge(design: Array, values: Array, penalties: Array) -> Array:
+    """The slopes that minimize squared errors and penalties times squared slopes.
 
-    >>> ridge(np.ones((4, 1)), np.arange(4.0)).tolist()
+    >>> ridge(np.ones((4, 1)), np.arange(4.0), np.zeros(1)).tolist()
     [1.5]
     """
-    own = np.ones(design.shape[1]) if not len(penalties) else np.asarray(penalties)
-    own = np.r_[0.0, own[1:]]
-    return np.asarray(np.linalg.solve(design.T @ design + np.diag(own), design.T @ values))
+    return np.asarray(np.linalg.solve(design.T @ design + np.diag(penalties), design.T @ values))
+
+
+def pulled(columns: int) -> Array:
+    """Penalties of 1, but for the first column.
+
+    >>> pulled(3).tolist()
+    [0.0, 1.0, 1.0]
+    """
+    return np.asarray(np.r_[0.0, np.ones(columns - 1)])
 
 
 def _folds(group: Codes, luck: Array) -> Codes:
@@ -142,10 +152,10 @@ def _opinion(
     """The trees, and what those that have not seen a row say of it."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    models, told = [], np.empty(len(values))
+    models, told, penalties = [], np.empty(len(values)), pulled(line.shape[1])
     for left_out in range(FOLDS):
         train, test = fold != left_out, fold == left_out
-        open_ = values[train] - line[train] @ ridge(line[train], values[train])
+        open_ = values[train] - line[train] @ ridge(line[train], values[train], penalties)
         model = HistGradientBoostingRegressor(**BOOSTING, random_state=seed)
         models.append(model.fit(seen[train], open_))
         told[test] = model.predict(seen[test])
