@@ -1,6 +1,7 @@
 """Groups that are learned together: against counterfactuals, oracles, and what must not matter."""
 
 import pickle
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -277,20 +278,31 @@ def test_a_learner_that_cannot_follow_the_causes_is_warned_of():
     assert losses["Blind"] > 1.02 * losses[report.held_out[-1].chosen]
 
 
-def test_a_frontier_and_its_audit_hand_on_what_adapters_are_warned_of():
+def test_what_rests_on_an_adapter_hands_on_what_it_is_warned_of():
     people = pd.DataFrame(draw(WORLDS["linear"], 700, 0).rows)
     model = cf.StandardFairnessModel(
-        protected="A", reference=0, comparison=1, outcome="Y", confounders=["C"],
+        protected="A",
+        reference=0,
+        comparison=1,
+        outcome="Y",
+        prediction="P",
+        confounders=["C"],
         mediators=["M1", "M2"],
-    )  # fmt: skip
+    )
     asked = {"estimator": LinearRegression(), "learner": Blind()}
     line = "Y: another learner loses less on rows left out, in 2 of 2 adapters"
-    points = cf.frontier(people, model, allowed=[{"spurious"}, {"spurious", "indirect", "direct"}],
-                         repetitions=2, **asked)  # fmt: skip
-    assert line in points.notes
+    sets = [{"spurious"}, {"spurious", "indirect", "direct"}]
+    without = replace(model, prediction=None)
+    assert line in cf.frontier(people, without, allowed=sets, repetitions=2, **asked).notes
     effects = cf.estimators.Regression(replicates=20)
-    audit = cf.parity.audit_coordinates(people, model, folds=2, effects=effects, **asked)
+    audit = cf.parity.audit_coordinates(people, without, folds=2, effects=effects, **asked)
     assert line in audit.notes
+    adapter = cf.FairAdapter(GRAPH, protected="A", reference=0, outcome="Y", learner=Blind())
+    scored = people.assign(P=people["M1"])
+    found = cf.decompose_predictive_parity(
+        scored, model, counterfactual=adapter.fit(people), bins=2, replicates=20
+    )
+    assert "the adapter is warned of: Y: another learner loses less on rows left out" in str(found)
 
 
 # --- what is gone --------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def fit_mechanisms(
     for blank, learner in zip(blanks, learners, strict=True):
         luck = np.random.default_rng([seed, FITTING, blank.stream]).random(len(group))
         spread = blank.steps.spread(values[blank.move.column], luck)
-        own = np.random.SeedSequence([seed, FITTING, blank.stream]).generate_state(1)[0]
+        own = np.random.SeedSequence([seed, FITTING, blank.stream]).generate_state(1)[0] >> 1
         causes = tuple(blank.causes[term.cause].name for term in blank.terms())
         asked = Asked(blank.move.column, causes, names if blank.move.by_group else (EVERYONE,))
         told = (learner, blank.design(values, rows), spread, blank.groups(group))

@@ -112,6 +112,11 @@ class AdaptationReport:
         return (*found, *said_of_dropped(self.account))
 
     @property
+    def learners(self) -> dict[str, str]:
+        """What is each column learned by?"""
+        return {each.column: each.model for each in self.held_out}
+
+    @property
     def warnings(self) -> tuple[Warned, ...]:
         """Where do rows that were left out not follow from what was learned?"""
         return tuple(warned for each in self.held_out for warned in each.warnings)

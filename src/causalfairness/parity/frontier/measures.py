@@ -34,7 +34,7 @@ class Judged(NamedTuple):
 
     values: dict[str, float]
     one_sided: int
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[Warned, ...] | None = None  # None where nobody was adapted
 
 
 def judge(score: Array, outcome: Array, group: Members, *, bins: int, binary: bool) -> Judged:

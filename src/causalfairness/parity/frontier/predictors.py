@@ -23,6 +23,7 @@ from causalfairness.parity.frontier.splits import Split
 from causalfairness.tables import Table, only_columns
 
 Array = NDArray[np.float64]
+Warnings = tuple[Warned, ...] | None  # of an adapter, if there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +43,8 @@ class Study:
         outcome = f"the outcome {self.people.model.outcome!r}"
         check_means(self.estimator, binary=self.people.is_binary, what=outcome)
 
-    def scores(self, allowed: AllowedPaths, split: Split) -> tuple[Array, tuple[Warned, ...]]:
-        """What does a predictor say about held-out rows that may use these paths, and what is the
-        adapter warned of?
-        """
+    def scores(self, allowed: AllowedPaths, split: Split) -> tuple[Array, Warnings]:
+        """Scores of held-out rows by a predictor that may use these paths, and its warnings."""
         if not allowed.is_unconstrained:
             found = self.fitted(allowed, split)
             scores = score_of(found, self.people.rows(split.test))
@@ -55,7 +54,7 @@ class Study:
         train, test = self.people.rows(split.train), self.people.rows(split.test)
         model = self._model(split.seed)
         model.fit(only_columns(train, columns), self.people.outcome[split.train])
-        return score_of(model, only_columns(test, columns)), ()
+        return score_of(model, only_columns(test, columns)), None
 
     def fitted(self, allowed: AllowedPaths, split: Split) -> Any:
         """Which predictor removes all paths but these, trained on the training rows?"""

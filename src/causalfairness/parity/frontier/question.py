@@ -153,7 +153,5 @@ class _Found:
                 f"bins with people of one group only, which are not compared: {one_sided.sum()} in "
                 f"{np.count_nonzero(one_sided)} of {len(one_sided)} predictors"
             )
-        adapting = [not each.is_unconstrained for each in self.sets] * len(self.splits)
-        yield from said_of_warnings(
-            [judged.warnings for judged, yes in zip(self.judged, adapting, strict=True) if yes]
-        )
+        warned = [judged.warnings for judged in self.judged if judged.warnings is not None]
+        yield from said_of_warnings(warned)
