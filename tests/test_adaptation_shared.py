@@ -26,6 +26,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import causalfairness as cf
 from causalfairness import adaptation, errors
 from causalfairness.adaptation import LinearQuantiles, SharedQuantiles
+from causalfairness.adaptation.continuous import fit_continuous
+from causalfairness.adaptation.forms import FORMS, sample_of
 from causalfairness.adaptation.grid import GridDistribution
 from causalfairness.adaptation.steps import steps_of
 from causalfairness.scm.domain import Domain
@@ -121,12 +123,25 @@ def test_shapes_of_their_own_go_on_beyond_what_was_seen():
     assert learned.moved(far, none[:3], one, none[:3]) == pytest.approx(far / 3, rel=2 * 0.23)
 
 
-@pytest.mark.parametrize("size", [12, 18])
-def test_a_group_of_a_handful_leans_on_the_others(size):
+def few_in_a_group(size):
     rng = np.random.default_rng(1)
     group = np.repeat([0, 1], [600, size])
     causes = rng.normal(size=(600 + size, 3))
-    values = causes.sum(axis=1) + 2 * group + rng.normal(size=600 + size)
+    return causes, causes.sum(axis=1) + 2 * group + rng.normal(size=600 + size), group
+
+
+def test_slopes_of_a_handful_are_pulled_to_those_of_the_others():
+    rows = sample_of(*few_in_a_group(18), seed=0)
+    own, everyone = rows.basis.own(FORMS[1]), np.ones(618, dtype=bool)
+    plain = np.linalg.lstsq(rows.designs[FORMS[1]], rows.values)[0][own]
+    pulled = fit_continuous(rows, FORMS[1], everyone, own=False).slopes[own]
+    # by 18 rows over 18 and the 30 that pull, were the columns unrelated
+    assert np.linalg.norm(pulled) < 0.6 * np.linalg.norm(plain)
+
+
+@pytest.mark.parametrize("size", [12, 18])
+def test_a_group_of_a_handful_leans_on_the_others(size):
+    causes, values, group = few_in_a_group(size)
     learned = SharedQuantiles().fit(causes, values, group, edges=edges_of(values), seed=0)
     shift = values - learned.moved(values, causes, group, causes)
     # the shift is known to 1 / sqrt(size); slopes of its own would differ by as much each
@@ -209,14 +224,15 @@ def test_a_heap_of_one_value_stays_a_heap():
 
 @cache
 def mixed(n=500):
-    """Three groups, and columns of every kind."""
+    """Three groups, columns of every kind, and one that trees follow, whose folds are drawn."""
     rng = np.random.default_rng(5)
     race = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
     age, pull = rng.integers(18, 40, n), (race != "a") + rng.normal(size=n)
     town = np.array(["x", "y", "z"])[np.digitize(rng.normal(size=n), (0.0, 1.0))]
     prior = rng.poisson(np.exp(0.3 * pull))
+    m = pull + 4 * (abs(age - 28) < 5)
     y = pull + 0.5 * prior + (town == "y") + rng.normal(size=n)
-    return pd.DataFrame({"race": race, "age": age, "town": town, "prior": prior, "m": pull, "y": y})
+    return pd.DataFrame({"race": race, "age": age, "town": town, "prior": prior, "m": m, "y": y})
 
 
 NAMES = ("race", "age", "town", "prior", "m", "y")
