@@ -10,7 +10,7 @@ one mechanism, keeps its value; rows of the reference group are not touched at a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import call
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.adaptation.held_out import Asked, HeldOut, learn
-from causalfairness.adaptation.learner import Array, Codes, GroupDistributions, QuantileLearner
+from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
 from causalfairness.adaptation.plan import Move
 from causalfairness.adaptation.saved_earlier import SAVED_EARLIER
 from causalfairness.adaptation.shared import SharedQuantiles
@@ -49,7 +49,7 @@ class Mechanism:
     causes: tuple[Domain, ...]
     steps: Steps
     stream: int
-    found: GroupDistributions | None = None  # None before anything is learned
+    found: Any = None  # GroupDistributions, once they are learned
     held_out: HeldOut | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -57,24 +57,11 @@ class Mechanism:
             raise LearnerError(SAVED_EARLIER)
         self.__dict__.update(state)
 
-    @property
-    def learned(self) -> GroupDistributions:
-        """How values are distributed, once that is known."""
-        if self.found is None:
-            raise ValueError(f"nothing is learned of {self.move.column!r} yet")
-        return self.found
-
-    def terms(self) -> tuple[Term, ...]:
-        """Which columns does a learner see? Of labels each one, so that none is set apart."""
-        return tuple(
-            term
-            for at, domain in enumerate(self.causes)
-            for term in (
-                [Term(at, level) for level in range(len(domain.labels))]
-                if len(domain.labels) > 2
-                else [Term(at)]
-            )
-        )
+    def terms(self) -> Iterator[Term]:
+        """Which columns does a learner see? Of more than two labels each: none is set apart."""
+        for at, domain in enumerate(self.causes):
+            levels = range(len(domain.labels)) if len(domain.labels) > 2 else (None,)
+            yield from (Term(at, level) for level in levels)
 
     def design(self, values: Values, rows: NDArray[np.intp]) -> Array:
         """What does a learner see of the causes of these rows?"""
@@ -89,7 +76,8 @@ class Mechanism:
     def ranks(self, values: Values, group: Codes, rows: NDArray[np.intp], luck: Array) -> Array:
         """Which place does each of these rows have in its own group, given its causes in fact?"""
         spread = self.steps.spread(values[self.move.column][rows], luck[rows])
-        return self.learned.rank(self.design(values, rows), spread, self.groups(group[rows]))
+        told = self.found.rank(self.design(values, rows), spread, self.groups(group[rows]))
+        return np.asarray(told)
 
 
 def fit_mechanisms(
@@ -161,7 +149,7 @@ def adapt(
             continue
         spread = mechanism.steps.spread(values[column][moving], luck[moving])
         before, after = (mechanism.design(each, moving) for each in (values, adapted))
-        told = mechanism.learned.moved(spread, before, mechanism.groups(group[moving]), after)
+        told = mechanism.found.moved(spread, before, mechanism.groups(group[moving]), after)
         adapted[column] = values[column].copy()
         adapted[column][moving] = mechanism.steps.settle(told)
     return adapted
