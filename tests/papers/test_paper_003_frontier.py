@@ -61,7 +61,11 @@ def check_frontier(found):
     for between in ("spurious", "indirect"):
         assert spm["nothing"] + 0.015 < spm[between] < spm["spurious + indirect"] - 0.015
         assert ippm["nothing"] - 0.015 > ippm[between] > ippm["spurious + indirect"] + 0.015
-        assert accuracy["nothing"] < accuracy[between] < accuracy["spurious + indirect"]
+        # over ten splits accuracies of two sets differ by .009 with a standard deviation of .0083
+        slack = 2 * 0.0083 / np.sqrt(found.repetitions)
+        assert accuracy["nothing"] - slack < accuracy[between]
+        assert accuracy[between] < accuracy["spurious + indirect"] + slack
+    assert accuracy["nothing"] < accuracy["spurious + indirect"]
     assert abs(spm["nothing"]) < 0.025
     assert min(spm, key=spm.get) == "nothing"
     assert max(spm, key=spm.get) == "everything"
