@@ -83,7 +83,7 @@ def measure(size: str) -> Iterator[Finding]:
 
     compas()  # what is loaded on first use
     with threadpool_limits(limits=1):
-        for name, learner in (("forests", None), ("linear quantiles", LinearQuantiles())):
+        for name, learner in (("by default", None), ("linear quantiles", LinearQuantiles())):
             seconds = min(cpu_seconds(lambda learner=learner: compas(learner)) for _ in range(2))
             yield Finding(f"COMPAS adapted, {name}", seconds, "CPU s", "< 8", seconds < 8)
         few, many = GROWTH[size]

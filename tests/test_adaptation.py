@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalfairness as cf
-from causalfairness.adaptation import BoostedQuantiles, LinearQuantiles, QuantileForest
+from causalfairness.adaptation import LinearQuantiles
 from causalfairness.adaptation.grid import GridDistribution
 from causalfairness.datasets import worlds
 from judging import graph_of
@@ -52,19 +52,6 @@ def test_adapted_values_are_the_counterfactuals_of_a_linear_world(seed):
     assert abs((moved["y"] - truth["y"]).mean()) < 3 * 0.03 * (1 + 0.8)
 
 
-@pytest.mark.parametrize(
-    ("learner", "least"),
-    [(QuantileForest(), 0.96), (BoostedQuantiles(rounds=40), 0.95)],  # 0.966 to 0.970 over seeds
-    ids=["forest", "boosting"],
-)
-def test_learners_without_a_shape_come_close_and_meet_the_group_means(learner, least):
-    world = worlds.linear_gaussian(direct=0.5, indirect=0.6)
-    _, moved, truth, reference, _ = adapted(world, 3_000, learner=learner)
-    for column in ("m1", "y"):
-        assert np.corrcoef(moved[column], truth[column])[0, 1] > least
-        assert abs(slope_on_group(column, moved, reference, ("c1", "c2"))) < 2
-
-
 def test_new_people_are_moved_to_what_the_reference_group_has():
     rng = np.random.default_rng(4)
     rich = rng.random(4_000) < 0.5
@@ -73,9 +60,10 @@ def test_new_people_are_moved_to_what_the_reference_group_has():
     graph = cf.CausalGraph.parse("group -> pay")
     adapter = cf.FairAdapter(graph, protected="group", reference="blue").fit(people[:2_000])
     new, moved = people[2_000:], adapter.transform(people[2_000:])
-    green, known = new["group"] == "green", people[:2_000].query("group == 'blue'")["pay"]
-    assert moved["pay"].max() <= max(known.max(), new["pay"][~green].max())
+    green = new["group"] == "green"
     truth = new["pay"][green] / np.exp(3)
+    # the pace of a tail of 50 people has a standard error of 16 %, a ratio of two one of 23 %
+    assert moved["pay"][green].max() == pytest.approx(truth.max(), rel=2 * 0.23)
     # 1,000 people have a standard error of 2.2 / sqrt(1,000) = 0.07, and so have those learned from
     assert abs(moved["pay"][green].mean() - truth.mean()) < 3 * 0.07 * np.sqrt(2)
 

@@ -8,13 +8,13 @@ import pytest
 
 import causalfairness as cf
 from causalfairness import errors
-from causalfairness.adaptation import LinearQuantiles, QuantileForest
+from causalfairness.adaptation import LinearQuantiles, SharedQuantiles
 
 GRAPH = cf.CausalGraph.parse(
     "sex <-> age; {sex, age} -> {visits, job, grade, member}; {sex, visits, job, grade, member} "
     "-> pay -> hired"
 )
-FAST = QuantileForest(trees=10)
+SHARED = SharedQuantiles()
 
 
 def people(n=600, seed=0):
@@ -45,7 +45,7 @@ def people(n=600, seed=0):
 
 
 def adapter(**choices):
-    told = {"learner": FAST, "outcome": "hired"} | choices
+    told = {"learner": SHARED, "outcome": "hired"} | choices
     return cf.FairAdapter(GRAPH, protected="sex", reference="M", **told)
 
 
@@ -185,7 +185,7 @@ def test_the_report_says_what_happens_to_each_column(table):
     assert "rows) adapted to M (" in text.splitlines()[0]
     assert "age: transported, given no other column" in text
     assert "visits: resolving, left as they are" in text
-    assert "hired: adapted, given pay; all groups share a mechanism (QuantileForest)" in text
+    assert "hired: adapted, given pay; all groups share a mechanism (SharedQuantiles: " in text
     assert "another order of these columns gives another answer" in text
     assert "note: name: not in the graph" in text
     records = adapter().fit(table).report_.to_records()
@@ -235,8 +235,8 @@ def test_a_column_that_others_follow_from_must_be_there(fitted, table):
         ({"protected": "hired"}, errors.RoleError, "no arrow out of 'hired'"),
         ({"protected": "race"}, errors.UnknownNodeError, "race"),
         ({"outcome": "sex"}, errors.RoleError, "cannot be the outcome"),
-        ({"learner": QuantileForest}, errors.LearnerError, "expected one such as"),
-        ({"learner": {"jobs": FAST}}, errors.UnknownNodeError, "jobs"),
+        ({"learner": LinearQuantiles}, errors.LearnerError, "expected one such as"),
+        ({"learner": {"jobs": SHARED}}, errors.UnknownNodeError, "jobs"),
     ],
 )
 def test_questions_that_make_no_sense_are_refused(table, choices, error, message):
@@ -266,7 +266,7 @@ def test_categories_without_an_order_need_an_outcome(table):
         errors.RoleError, match=r"'job' has categories without an order.*no outcome"
     ):
         cf.FairAdapter(graph, protected="sex", reference="M").fit(table)
-    alone = cf.FairAdapter(graph, protected="sex", reference="M", outcome="pay", learner=FAST)
+    alone = cf.FairAdapter(graph, protected="sex", reference="M", outcome="pay", learner=SHARED)
     with pytest.raises(errors.RoleError, match="'pay' is not in the data"):
         alone.fit(table.drop(columns="pay"))
     assert alone.fit(table.drop(columns="pay"), table["pay"]).report_.orders["job"][-1] == "smith"

@@ -5,19 +5,11 @@ import pytest
 from scipy.stats import norm
 from sklearn.linear_model import QuantileRegressor
 
-from causalfairness.adaptation import BoostedQuantiles, LinearQuantiles, QuantileForest
-from causalfairness.adaptation.forest import choose_cuts
+from causalfairness.adaptation import LinearQuantiles
 from causalfairness.adaptation.grid import GridDistribution
 from causalfairness.adaptation.linear import LEVELS, fit_levels
 from causalfairness.adaptation.steps import steps_of
 from causalfairness.scm.domain import Domain
-
-LEARNERS = {
-    "forest": QuantileForest(trees=30),
-    "linear": LinearQuantiles(),
-    "boosting": BoostedQuantiles(rounds=20),
-}
-each_learner = pytest.mark.parametrize("name", LEARNERS)
 
 
 def sample(n=1_500, seed=0):
@@ -30,13 +22,12 @@ def edges_of(values):
     return steps_of(Domain("v"), values).edges
 
 
-# --- every learner -------------------------------------------------------------------------------
+# --- linear quantiles ----------------------------------------------------------------------------
 
 
-@each_learner
-def test_ranks_are_uniform_and_quantiles_undo_them(name):
+def test_ranks_are_uniform_and_quantiles_undo_them():
     causes, values = sample()
-    found = LEARNERS[name].fit(causes, values, edges=edges_of(values), seed=0)
+    found = LinearQuantiles().fit(causes, values, edges=edges_of(values), seed=0)
     ranks = found.rank(causes, values)
     assert ranks.min() >= 0
     assert ranks.max() <= 1
@@ -48,10 +39,9 @@ def test_ranks_are_uniform_and_quantiles_undo_them(name):
     assert np.abs(back - values)[inside].max() < 0.02
 
 
-@each_learner
-def test_quantiles_rise_with_their_rank(name):
+def test_quantiles_rise_with_their_rank():
     causes, values = sample()
-    found = LEARNERS[name].fit(causes, values, edges=edges_of(values), seed=0)
+    found = LinearQuantiles().fit(causes, values, edges=edges_of(values), seed=0)
     asked = np.linspace(0, 1, 301)
     one = np.repeat(causes[:1], len(asked), axis=0)
     told = found.quantile(one, asked)
@@ -60,21 +50,19 @@ def test_quantiles_rise_with_their_rank(name):
     assert found.rank(one, told + 1).min() >= 0
 
 
-@each_learner
-def test_a_column_without_causes_has_the_plain_quantiles(name):
+def test_a_column_without_causes_has_the_plain_quantiles():
     _, values = sample()
     none = np.empty((len(values), 0))
-    found = LEARNERS[name].fit(none, values, edges=edges_of(values), seed=0)
+    found = LinearQuantiles().fit(none, values, edges=edges_of(values), seed=0)
     asked = np.array([0.1, 0.5, 0.9])
     # density 0.11 and more at these quantiles: a standard error of at most 0.07
     assert np.abs(found.quantile(none[:3], asked) - np.quantile(values, asked)).max() < 0.07
 
 
-@each_learner
-def test_the_same_seed_gives_the_same_ranks(name):
+def test_the_same_seed_gives_the_same_ranks():
     causes, values = sample(400)
     one, other = (
-        LEARNERS[name].fit(causes, values, edges=edges_of(values), seed=7).rank(causes, values)
+        LinearQuantiles().fit(causes, values, edges=edges_of(values), seed=7).rank(causes, values)
         for _ in range(2)
     )
     assert np.array_equal(one, other)
@@ -163,74 +151,6 @@ def test_tied_quantiles_have_no_tail_and_no_warning():
     none = np.empty((3, 0))
     assert np.abs(found.quantile(none, np.array([0.0, 0.5, 1.0]))).max() < 1e-100
     assert np.isfinite(found.rank(none, np.array([-1.0, 0.0, 1.0]))).all()
-
-
-# --- forests -------------------------------------------------------------------------------------
-
-
-def test_ranks_are_weighted_shares_of_people_in_the_same_leaves():
-    causes, values = sample(300)
-    codes = np.digitize(values, [-1.0, 0.5, 1.5]).astype(float)
-    edges = np.arange(5) - 0.5
-    found = QuantileForest(trees=20, leaf=15).fit(causes, codes, edges=edges, seed=0)
-    leaves = np.stack([tree.leaves(causes.astype(np.float32)) for tree in found.trees])
-    shared = leaves[:, :, None] == leaves[:, None, :]  # (trees, people, people)
-    weights = (shared / shared.sum(axis=2, keepdims=True)).mean(axis=0)
-    assert weights.sum(axis=1) == pytest.approx(1)
-    for edge in (0.5, 1.5, 2.5):
-        expected = weights @ (codes < edge)
-        assert found.rank(causes, np.full(300, edge)) == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_forest_is_exact_for_discrete_causes_and_values():
-    rng = np.random.default_rng(1)
-    causes = rng.integers(0, 3, size=(3_000, 1)).astype(float)
-    value = rng.binomial(2, 0.2 + 0.2 * causes[:, 0]).astype(float)
-    found = QuantileForest(rows=3_000).fit(
-        causes, value + rng.random(3_000) - 0.5, edges=np.arange(4) - 0.5, seed=0
-    )
-    for cause in (0.0, 1.0, 2.0):
-        inside = value[causes[:, 0] == cause]
-        told = found.rank(np.full((2, 1), cause), np.array([0.5, 1.5]))
-        assert told == pytest.approx([np.mean(inside < 1), np.mean(inside < 2)], abs=1e-5)
-
-
-def test_a_value_that_many_share_keeps_a_bin_to_itself():
-    rng = np.random.default_rng(2)
-    values = np.where(rng.random(4_000) < 0.4, 0.0, rng.normal(size=4_000))
-    steps = steps_of(Domain("v"), values)
-    assert steps.is_step.sum() == 1
-    spread = steps.spread(values, rng.random(4_000))
-    cuts = choose_cuts(steps.edges, spread)
-    at = np.flatnonzero(steps.seen == 0.0)[0]
-    assert {steps.edges[at], steps.edges[at + 1]} <= set(cuts)
-    found = QuantileForest().fit(np.empty((4_000, 0)), spread, edges=steps.edges, seed=0)
-    ranks = np.sort(found.rank(np.empty((4_000, 0)), spread))
-    # the 1,600 rows that share the value are spread at random over 0.4 of the ranks
-    assert np.abs(ranks - (np.arange(4_000) + 0.5) / 4_000).max() < 0.4 * 1.63 / np.sqrt(1_600)
-    settled = steps.settle(found.quantile(np.empty((4_000, 0)), (np.arange(4_000) + 0.5) / 4_000))
-    assert abs(np.mean(settled == 0.0) - np.mean(values == 0.0)) < 0.002
-
-
-def test_no_distribution_goes_beyond_what_was_seen():
-    causes, values = sample(500)
-    found = QuantileForest().fit(causes, values, edges=edges_of(values), seed=0)
-    told = found.quantile(causes[:2] * 50, np.array([0.0, 1.0]))
-    assert values.min() - 1 < told[0]
-    assert told[1] < values.max() + 1
-
-
-@pytest.mark.parametrize("people", [40, 2_000])
-def test_no_distribution_takes_over_what_only_others_have(people):
-    rng = np.random.default_rng(3)
-    own, others = np.exp(rng.normal(size=people)), 100 + np.exp(2 * rng.normal(size=people))
-    edges = edges_of(np.concatenate([own, others, -others]))
-    none = np.empty((people, 0))
-    found = QuantileForest().fit(none, own, edges=edges, seed=0)
-    told = found.quantile(none[:3], np.array([0.0, 0.5, 1.0]))
-    # edges are halfway to other groups' values; ranks are known in single precision
-    assert told == pytest.approx([own.min(), np.median(own), own.max()], rel=0.02)
-    assert found.rank(none[:3], np.array([-5.0, own.max(), 90.0])) == pytest.approx([0, 1, 1])
 
 
 # --- steps ---------------------------------------------------------------------------------------

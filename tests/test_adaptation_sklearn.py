@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 import causalfairness as cf
 from causalfairness import errors
-from causalfairness.adaptation import LinearQuantiles, QuantileForest
+from causalfairness.adaptation import LinearQuantiles, SharedQuantiles
 from causalfairness.datasets import worlds
 from judging import graph_of
 
@@ -79,7 +79,7 @@ def test_fitting_changes_neither_data_nor_parameters(train):
 
 
 def test_a_fitted_adapter_can_be_put_away(train, test):
-    for learner in (LINE, QuantileForest(trees=5)):
+    for learner in (LINE, SharedQuantiles()):
         one = adapter(learner=learner).fit(train)
         again = pickle.loads(pickle.dumps(one))
         assert again.transform(test).equals(one.transform(test))
@@ -186,7 +186,8 @@ def test_a_classifier_stays_one(train, test):
     assert list(found.classes_) == ["high", "low"]
     assert found.predict_proba(test).sum(axis=1) == pytest.approx(1)
     assert set(found.predict(test)) == {"high", "low"}
-    assert 0.7 < found.score(test) < 1
+    # over seeds of the draws among equals 0.70 to 0.77, with a standard deviation of 0.02
+    assert 0.73 - 3 * 0.02 < found.score(test) < 1
     assert not hasattr(predictor(), "predict_proba")
     assert predictor(LinearSVC()).fit(train).decision_function(test).shape == (len(test),)
 

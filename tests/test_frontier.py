@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import causalfairness as cf
-from causalfairness.adaptation import LinearQuantiles, QuantileForest
+from causalfairness.adaptation import LinearQuantiles
 from causalfairness.datasets import worlds
 from causalfairness.estimators import Regression
 from causalfairness.parity import audit_coordinates
@@ -114,7 +114,7 @@ def test_an_adapter_that_moves_nothing_removes_nothing(found):
 def test_a_yes_or_no_outcome_is_judged_by_its_chances():
     world = worlds.binary()
     people = world.draw(3_000, seed=0)
-    found = cf.frontier(people, world.model, learner=QuantileForest(20), repetitions=2)
+    found = cf.frontier(people, world.model, repetitions=2)
     assert found.measures == ("spm", "ippm", "absolute_ippm", "accuracy", "auc")
     sizes = [abs(found[name].mean("spm")) for name in ("nothing", "everything")]
     # shares of 540 and 360 test rows, twice over

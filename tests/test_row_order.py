@@ -240,7 +240,6 @@ def test_adapted_rows_and_weights_stay_with_their_people():
             GRAPH,
             protected="race",
             reference="Caucasian",
-            learner=cf.adaptation.QuantileForest(trees=20),
         )
         frame = adapter.fit(data).transform(data)
         moved.append(frame.assign(weight=adapter.weights(data)))

@@ -11,7 +11,7 @@ stand between the two is decided by people. What each place costs can be measure
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import causalfairness as cf
-from causalfairness import adaptation, parity
+from causalfairness import parity
 from causalfairness.estimators import DoublyRobust
 
 # %%
@@ -40,10 +40,9 @@ model = cf.StandardFairnessModel(
 #
 # For each set of allowed paths, people are moved to what they would be without the others, a model
 # learns from them, and its scores are measured on people it has not seen, against what they did.
-# Thirty trees per mechanism and three splits keep this page quick.
+# Three splits keep this page quick.
 
-quick = adaptation.QuantileForest(trees=30)
-found = cf.frontier(compas, model, learner=quick, repetitions=3)
+found = cf.frontier(compas, model, repetitions=3)
 print(found)
 
 # %%
@@ -68,7 +67,7 @@ shares = DoublyRobust(outcome=logistic, group=logistic, nested=line)
 scores = DoublyRobust(outcome=line, group=logistic, nested=line)
 outcome = cf.decompose_disparity(compas, model, estimator=shares)
 northpointe = cf.decompose_disparity(compas, model, of="prediction", estimator=shares)
-audit = parity.audit_coordinates(compas, model, allowed={"spurious"}, learner=quick, effects=scores)
+audit = parity.audit_coordinates(compas, model, allowed={"spurious"}, effects=scores)
 bars = {"reoffending": outcome, "Northpointe": northpointe, "only spurious": audit.adapted}
 ax = cf.plots.side_by_side(bars)
 

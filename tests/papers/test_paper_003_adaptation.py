@@ -41,7 +41,7 @@ def adapter(**choices):
 @pytest.mark.parametrize(
     "choices",
     [{}, {"pooled": True, "seed": 1}, {"learner": LinearQuantiles()}],
-    ids=["forest", "pooled", "linear"],
+    ids=["shared", "pooled", "linear"],
 )
 def test_adapted_means_are_those_of_an_independent_calculation(compas, choices):
     found = adapter(**choices).fit(compas)

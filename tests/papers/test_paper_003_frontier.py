@@ -13,7 +13,6 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import causalfairness as cf
-from causalfairness.adaptation import QuantileForest
 from causalfairness.estimators import DoublyRobust
 from causalfairness.parity import audit_coordinates
 from judging import NORTHPOINTE
@@ -22,7 +21,6 @@ GRAPH = NORTHPOINTE.to_graph()
 LOGISTIC = LogisticRegression(max_iter=2_000)
 QUICK = DoublyRobust(outcome=LOGISTIC, group=LOGISTIC, nested=LinearRegression())
 SCORES = replace(QUICK, outcome=LinearRegression())
-SMALL = QuantileForest(trees=20)
 PAPER = {  # direct, indirect, spurious: value and half-width
     "Y": ((-0.08, 2.59), (-5.06, 1.24), (-3.17, 1.53)),
     "NP": ((6.0, 2.96), (-7.73, 1.53), (-3.75, 1.58)),
@@ -47,12 +45,12 @@ def compas():
 
 @pytest.fixture(scope="module")
 def five(compas):
-    return cf.frontier(compas, NORTHPOINTE, GRAPH, learner=SMALL, repetitions=2)
+    return cf.frontier(compas, NORTHPOINTE, GRAPH, repetitions=2)
 
 
 @pytest.fixture(scope="module")
 def audit(compas):
-    return audit_coordinates(compas, NORTHPOINTE, GRAPH, learner=SMALL, effects=SCORES)
+    return audit_coordinates(compas, NORTHPOINTE, GRAPH, effects=SCORES)
 
 
 def check_frontier(found):
@@ -63,7 +61,11 @@ def check_frontier(found):
     for between in ("spurious", "indirect"):
         assert spm["nothing"] + 0.015 < spm[between] < spm["spurious + indirect"] - 0.015
         assert ippm["nothing"] - 0.015 > ippm[between] > ippm["spurious + indirect"] + 0.015
-        assert accuracy["nothing"] < accuracy[between] < accuracy["spurious + indirect"]
+        # over ten splits accuracies of two sets differ by .009 with a standard deviation of .0083
+        slack = 2 * 0.0083 / np.sqrt(found.repetitions)
+        assert accuracy["nothing"] - slack < accuracy[between]
+        assert accuracy[between] < accuracy["spurious + indirect"] + slack
+    assert accuracy["nothing"] < accuracy["spurious + indirect"]
     assert abs(spm["nothing"]) < 0.025
     assert min(spm, key=spm.get) == "nothing"
     assert max(spm, key=spm.get) == "everything"
@@ -98,9 +100,7 @@ def test_the_frontier_has_the_published_shape(five):
 def test_kept_columns_trade_one_parity_for_the_other_as_in_the_published_sweep(compas):
     """Four of the six sets, one mechanism less each; all of them in the slow test below."""
     sets = [{"spurious", *each} for each in (SWEEP[0], SWEEP[2], SWEEP[3], SWEEP[5])]
-    found = cf.frontier(
-        compas, NORTHPOINTE, GRAPH, allowed=sets, named=JUVENILE, learner=SMALL, repetitions=2
-    )
+    found = cf.frontier(compas, NORTHPOINTE, GRAPH, allowed=sets, named=JUVENILE, repetitions=2)
     nothing, juvenile, priors, everything = found
     for fewer in (nothing, juvenile):
         for more in (priors, everything):

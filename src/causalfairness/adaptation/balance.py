@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.adaptation.learner import Array
-from causalfairness.adaptation.mechanisms import REFERENCE, Codes
+from causalfairness.adaptation.learner import Array, Codes
+from causalfairness.adaptation.mechanisms import REFERENCE
 from causalfairness.adaptation.reading import Read
 from causalfairness.errors import OverlapError
 from causalfairness.estimators.cross_fitting import Problem, assign_folds, cross_fit

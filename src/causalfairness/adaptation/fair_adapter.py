@@ -5,8 +5,9 @@ Descendants of the protected attribute are taken in causal order. Each row's val
     F_a0^-1( F_a(v | causes in fact) | causes adapted ),
 
 with F_a the distribution in the row's own group and F_a0 that in the reference group: the row keeps
-its place among people alike. Adapted group means are E[V_a0 | a]; given the confounders they meet
-the reference group's, but the plain means do so only if confounders and group are independent.
+its place among people alike. By default all groups are learned together (`shared`). Adapted group
+means are E[V_a0 | a]; given the confounders they meet the reference group's, but the plain means do
+so only if confounders and group are independent.
 """
 
 from __future__ import annotations
@@ -19,19 +20,21 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from causalfairness.adaptation.balance import reference_weights
-from causalfairness.adaptation.forest import QuantileForest
 from causalfairness.adaptation.grouping import grouping_of
-from causalfairness.adaptation.learner import Array, QuantileLearner
-from causalfairness.adaptation.mechanisms import Codes, Mechanism, adapt, fit_mechanisms
+from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
+from causalfairness.adaptation.mechanisms import Mechanism, adapt, fit_mechanisms
 from causalfairness.adaptation.plan import Plan, keeping, plan_of
 from causalfairness.adaptation.reading import Read, outcome_numbers, read_again, read_new
 from causalfairness.adaptation.report import AdaptationReport, RankFit, rank_fits
+from causalfairness.adaptation.shared import SharedQuantiles
 from causalfairness.adaptation.steps import steps_of
 from causalfairness.errors import LearnerError, RoleError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.domain import Domain
 from causalfairness.tables import only_columns
 from causalfairness.tables.frames import FrameRows
+
+Learner = QuantileLearner | SharedQuantiles
 
 
 class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -44,9 +47,10 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     `protected` is a column or several, then `reference` is a tuple. `resolving` columns stay.
     `outcome` orders categories without an order; None takes the one column of the graph that the
     group influences and that influences nothing. `learner` is one learner, or a mapping from
-    columns to learners (`QuantileForest` elsewhere, and by default). With `pooled` all groups but
-    the reference share one mechanism. `transport_confounders` moves what the group does not cause
-    to the reference group's distribution as well, which is no counterfactual.
+    columns to learners (`SharedQuantiles` elsewhere, and by default); others see one group at a
+    time. With `pooled` all groups but the reference share one mechanism. `transport_confounders`
+    moves what the group does not cause to the reference group's distribution as well, which is no
+    counterfactual.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian(direct=0.5, indirect=0.6)
@@ -70,7 +74,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reference: Any,
         resolving: Iterable[str] = (),
         outcome: str | None = None,
-        learner: QuantileLearner | Mapping[str, QuantileLearner] | None = None,
+        learner: Learner | Mapping[str, Learner] | None = None,
         transport_confounders: bool = False,
         pooled: bool = False,
         workers: int = 1,
@@ -102,12 +106,13 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         learners = [self._learner(move.column) for move in moves]
         blanks = self._blanks(plan, read, y)
         self.plan_, self.domains_ = plan, read.domains
+        names = self.grouping_.names
         self.mechanisms_ = fit_mechanisms(
-            blanks, learners, read.values, group, seed=self.seed, workers=self.workers
+            blanks, learners, read.values, group, names, seed=self.seed, workers=self.workers
         )
         self.feature_names_in_ = np.array(read.rows.frame.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        self.report_ = self._report(plan, read, group, learners)
+        self.report_ = self._report(plan, read, group)
         return self
 
     def transform(self, data: Any) -> Any:
@@ -252,22 +257,24 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             transport=self.transport_confounders,
         )
 
-    def _learner(self, column: str) -> QuantileLearner:
+    def _learner(self, column: str) -> Learner:
         learner = self.learner
         if isinstance(learner, Mapping):
             self._graph.parents(learner)  # refuses what is not in the graph
             learner = learner.get(column)
         if learner is None:
-            return QuantileForest()
+            return SharedQuantiles()
         if isinstance(learner, type) or not hasattr(learner, "fit"):
             raise LearnerError(
-                f"the learner of {column!r} is {learner!r}; expected one such as QuantileForest(), "
-                "LinearQuantiles() or BoostedQuantiles()"
+                f"the learner of {column!r} is {learner!r}; expected one such as "
+                "SharedQuantiles() or LinearQuantiles()"
             )
         return learner
 
     def _blanks(self, plan: Plan, read: Read, y: Any) -> list[Mechanism]:
         """Mechanisms before anything is learned: causes, and the values of each column."""
+        there = [move.column for move in plan.moves if move.column in read.values]
+        streams = read.rows.arrangement(there).columns
         blanks = []
         for move in plan.moves:
             if move.column not in read.values:
@@ -276,7 +283,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             outcome = self._ordering(read, y, move.column) if _needs_order(domain) else None
             steps = steps_of(domain, read.values[move.column], outcome)
             causes = tuple(read.domains[cause] for cause in move.causes)
-            blanks.append(Mechanism(move, causes, steps, ()))
+            blanks.append(Mechanism(move, causes, steps, streams.index(move.column)))
         return blanks
 
     def _ordering(self, read: Read, y: Any, column: str) -> Array | None:
@@ -292,10 +299,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return outcome_numbers(read.rows, outcome, y)
 
-    def _report(
-        self, plan: Plan, read: Read, group: Codes, learners: list[QuantileLearner]
-    ) -> AdaptationReport:
-        moved = [mechanism.move.column for mechanism in self.mechanisms_]
+    def _report(self, plan: Plan, read: Read, group: Codes) -> AdaptationReport:
         orders = {
             mechanism.move.column: tuple(
                 read.domains[mechanism.move.column].labels[code] for code in mechanism.steps.order
@@ -307,10 +311,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return AdaptationReport(
             grouping=self.grouping_,
             plan=plan,
-            learners={
-                column: type(learner).__name__
-                for column, learner in zip(moved, learners, strict=True)
-            },
+            held_out=tuple(one.held_out for one in self.mechanisms_ if one.held_out),
             orders=orders,
             absent=tuple(column for column in plan.moved if column not in present),
             outside=tuple(name for name in present if name not in self._graph.nodes),

@@ -63,7 +63,7 @@ class GridDistribution:
         return np.sort(self.quantiles(causes), axis=1)
 
 
-def _tails(q: Array, levels: Array) -> tuple[Array, Array]:
+def tail_paces(q: Array, levels: Array) -> tuple[Array, Array]:
     """At which pace values thin out below the lowest quantile, and above the highest."""
     middle = len(levels) // 2
     low_end = min(max(int(np.searchsorted(levels, WIDER * levels[0])), 1), middle)
@@ -81,7 +81,7 @@ def _rank(q: Array, values: Array, levels: Array) -> Array:
     width = np.maximum(high - low, np.finfo(float).tiny)
     inside = np.clip((values - low) / width, 0, 1)
     rank = levels[at] + inside * (levels[at + 1] - levels[at])
-    pace_below, pace_above = _tails(q, levels)
+    pace_below, pace_above = tail_paces(q, levels)
     under, over = q[:, 0] - values, values - q[:, -1]
     with np.errstate(over="ignore"):
         rank = np.where(under > 0, levels[0] * np.exp(-np.maximum(under, 0) / pace_below), rank)
@@ -94,7 +94,7 @@ def _quantile(q: Array, ranks: Array, levels: Array) -> Array:
     at = np.clip(np.searchsorted(levels, asked, side="right") - 1, 0, len(levels) - 2)
     low, high = _beside(q, at)
     inside = np.clip((asked - levels[at]) / (levels[at + 1] - levels[at]), 0, 1)
-    pace_below, pace_above = _tails(q, levels)
+    pace_below, pace_above = tail_paces(q, levels)
     value = low + inside * (high - low)
     value += pace_below * np.minimum(np.log(asked / levels[0]), 0)
     value -= pace_above * np.minimum(np.log((1 - asked) / (1 - levels[-1])), 0)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfairness.adaptation.learner import Codes
 from causalfairness.errors import GroupNotFoundError, MissingValuesError, RoleError, TooFewRowsError
 from causalfairness.tables import Column
 from causalfairness.tables.groups import GroupLabel, group_label, label_groups, shown
 
-Codes = NDArray[np.int64]
 FEWEST_ROWS = 10
 FEW_ROWS = 50
 EVERYONE_ELSE = "everyone else"

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.int64]  # of groups; 0 is the reference
 
 
 class ConditionalDistribution(Protocol):
@@ -42,10 +43,10 @@ class ConditionalDistribution(Protocol):
 
 
 class QuantileLearner(Protocol):
-    """What learns a conditional distribution? Anything with this `fit`.
+    """What learns a conditional distribution of one group? Anything with this `fit`.
 
-    >>> from causalfairness.adaptation import QuantileForest
-    >>> hasattr(QuantileForest(), "fit")
+    >>> from causalfairness.adaptation import LinearQuantiles
+    >>> hasattr(LinearQuantiles(), "fit")
     True
     """
 
@@ -53,3 +54,16 @@ class QuantileLearner(Protocol):
         self, causes: Array, values: Array, *, edges: Array, seed: int
     ) -> ConditionalDistribution:
         """How are these values distributed given these causes? `causes` may have no columns."""
+
+
+class GroupDistributions(Protocol):
+    """How values are distributed given causes, in every group; group 0 is the reference."""
+
+    def rank(self, causes: Array, values: Array, group: Codes) -> Array:
+        """The share of people with these causes in this group that has a lower value."""
+
+    def quantile(self, causes: Array, ranks: Array, group: Codes) -> Array:
+        """The value that has this place among them."""
+
+    def moved(self, values: Array, causes: Array, group: Codes, causes_to: Array) -> Array:
+        """What these values would be in the reference group with other causes."""

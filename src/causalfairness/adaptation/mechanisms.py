@@ -10,100 +10,126 @@ one mechanism, keeps its value; rows of the reference group are not touched at a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import call
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.adaptation.learner import Array, ConditionalDistribution, QuantileLearner
+from causalfairness.adaptation.held_out import Asked, HeldOut, learn
+from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
 from causalfairness.adaptation.plan import Move
+from causalfairness.adaptation.saved_earlier import SAVED_EARLIER
+from causalfairness.adaptation.shared import SharedQuantiles
 from causalfairness.adaptation.steps import Steps
+from causalfairness.errors import LearnerError
 from causalfairness.inference import run_all
-from causalfairness.scm.causes import Causes
+from causalfairness.scm.causes import Term
 from causalfairness.scm.domain import Domain
-from causalfairness.scm.evaluation import in_order
-from causalfairness.tables.fingerprint import Arrangement
+from causalfairness.tables import Column
+from causalfairness.tables.fingerprint import Arrangement, arrange
 
-Codes = NDArray[np.int64]
 Values = Mapping[str, Array]
 REFERENCE = 0
 FITTING, MOVING = 0, 1  # purposes that chance is drawn for
+EVERYONE = "everyone"  # where groups share a mechanism
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """How does one column follow from its causes, group by group?"""
+    """How does one column follow from its causes, group by group?
+
+    `stream` numbers the chance that it draws, by what columns hold and not by their names.
+    """
 
     move: Move
     causes: tuple[Domain, ...]
     steps: Steps
-    distributions: tuple[ConditionalDistribution, ...]  # by group; a single one if all share it
+    stream: int
+    found: Any = None  # GroupDistributions, once they are learned
+    held_out: HeldOut | None = None
 
-    def of(self, group: int) -> ConditionalDistribution:
-        """Which distribution does this group have?"""
-        return self.distributions[group if self.move.by_group else REFERENCE]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "stream" not in state:
+            raise LearnerError(SAVED_EARLIER)
+        self.__dict__.update(state)
+
+    def terms(self) -> Iterator[Term]:
+        """Which columns does a learner see? Of more than two labels each: none is set apart."""
+        for at, domain in enumerate(self.causes):
+            levels = range(len(domain.labels)) if len(domain.labels) > 2 else (None,)
+            yield from (Term(at, level) for level in levels)
 
     def design(self, values: Values, rows: NDArray[np.intp]) -> Array:
         """What does a learner see of the causes of these rows?"""
-        taken = tuple(values[domain.name][rows] for domain in self.causes)
-        return Causes(len(rows), self.causes, taken).design()
+        taken = [values[domain.name][rows] for domain in self.causes]
+        columns = [term.of(taken[term.cause]) for term in self.terms()]
+        return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
+
+    def groups(self, group: Codes) -> Codes:
+        """Of which mechanism are these rows?"""
+        return group if self.move.by_group else np.zeros_like(group)
 
     def ranks(self, values: Values, group: Codes, rows: NDArray[np.intp], luck: Array) -> Array:
         """Which place does each of these rows have in its own group, given its causes in fact?"""
         spread = self.steps.spread(values[self.move.column][rows], luck[rows])
-        design, of_row = self.design(values, rows), group[rows]
-        ranks = np.empty(len(rows))
-        for code in np.unique(of_row):
-            here = of_row == code
-            ranks[here] = self.of(int(code)).rank(design[here], spread[here])
-        return ranks
+        told = self.found.rank(self.design(values, rows), spread, self.groups(group[rows]))
+        return np.asarray(told)
 
 
 def fit_mechanisms(
     blanks: Sequence[Mechanism],
-    learners: Sequence[QuantileLearner],
+    learners: Sequence[QuantileLearner | SharedQuantiles],
     values: Values,
     group: Codes,
+    names: tuple[str, ...],
     *,
     seed: int,
     workers: int,
 ) -> tuple[Mechanism, ...]:
     """How does each column follow from its causes? `blanks` are mechanisms without distributions.
 
-    Every column and group is a task of its own with its own seed, so the answer does not depend on
-    the number of workers.
+    Every column is a task of its own with its own seed, so the answer does not depend on the
+    number of workers.
     """
     order = arranged(blanks, values, group).rows
     values, group = {name: column[order] for name, column in values.items()}, group[order]
-    tasks, counts = [], []
-    for at, (blank, learner) in enumerate(zip(blanks, learners, strict=True)):
-        groups = range(int(group.max()) + 1) if blank.move.by_group else (None,)
-        edges = blank.steps.edges
-        luck = np.random.default_rng([seed, FITTING, at]).random(len(group))
-        for code in groups:
-            rows = np.arange(len(group)) if code is None else np.flatnonzero(group == code)
-            spread = blank.steps.spread(values[blank.move.column][rows], luck[rows])
-            own = np.random.SeedSequence([seed, FITTING, at, code or 0]).generate_state(1)[0]
-            design = blank.design(values, rows)
-            tasks.append(partial(learner.fit, design, spread, edges=edges, seed=int(own)))
-        counts.append(len(groups))
-    fitted = iter(run_all(call, tasks, workers=workers, what="learning how columns follow"))
+    rows, tasks = np.arange(len(group)), []
+    for blank, learner in zip(blanks, learners, strict=True):
+        luck = np.random.default_rng([seed, FITTING, blank.stream]).random(len(group))
+        spread = blank.steps.spread(values[blank.move.column], luck)
+        own = np.random.SeedSequence([seed, FITTING, blank.stream]).generate_state(1)[0] >> 1
+        causes = tuple(blank.causes[term.cause].name for term in blank.terms())
+        asked = Asked(blank.move.column, causes, names if blank.move.by_group else (EVERYONE,))
+        told = (learner, blank.design(values, rows), spread, blank.groups(group))
+        tasks.append(partial(learn, *told, edges=blank.steps.edges, seed=int(own), asked=asked))
+    fitted = run_all(call, tasks, workers=workers, what="learning how columns follow")
     return tuple(
-        Mechanism(blank.move, blank.causes, blank.steps, tuple(next(fitted) for _ in range(count)))
-        for blank, count in zip(blanks, counts, strict=True)
+        replace(blank, found=found, held_out=held_out)
+        for blank, (found, held_out) in zip(blanks, fitted, strict=True)
     )
 
 
 def arranged(mechanisms: Sequence[Mechanism], values: Values, group: Codes) -> Arrangement:
     """In which order do rows come, by the causes of what is moved, and then by what is?"""
-    causes = {d.name: values[d.name] for one in mechanisms for d in one.causes if d.name in values}
-    moved = {
-        one.move.column: values[one.move.column] for one in mechanisms if one.move.column in values
-    }
-    return in_order(causes, {"group": group, **moved})[0]
+    domains = {d.name: d for one in mechanisms for d in one.causes if d.name in values}
+    causes = [
+        Column(name, None, values[name].astype(np.int64), domain.labels)
+        if domain.labels
+        else Column.numbers(name, values[name])
+        for name, domain in domains.items()
+    ]
+    moved = [
+        values[one.move.column]
+        for one in sorted(mechanisms, key=lambda one: one.stream)
+        if one.move.column in values
+    ]
+    size = np.bincount(group)[group] if len(group) else group
+    ties = [Column.numbers("", column) for column in (group != REFERENCE, size, *moved)]
+    return arrange(causes, ties)
 
 
 def adapt(
@@ -113,16 +139,17 @@ def adapt(
     adapted = dict(values)
     places = arranged(mechanisms, values, group).places
     rows = np.flatnonzero(group != REFERENCE)
-    for at, mechanism in enumerate(mechanisms):
+    for mechanism in mechanisms:
         column = mechanism.move.column
         if column not in values:
             continue
-        luck = np.random.default_rng([seed, MOVING, at]).random(len(group))[places]
+        luck = np.random.default_rng([seed, MOVING, mechanism.stream]).random(len(group))[places]
         moving = rows if mechanism.move.by_group else _changed(mechanism, values, adapted, rows)
         if not len(moving):
             continue
-        ranks = mechanism.ranks(values, group, moving, luck)
-        told = mechanism.of(REFERENCE).quantile(mechanism.design(adapted, moving), ranks)
+        spread = mechanism.steps.spread(values[column][moving], luck[moving])
+        before, after = (mechanism.design(each, moving) for each in (values, adapted))
+        told = mechanism.found.moved(spread, before, mechanism.groups(group[moving]), after)
         adapted[column] = values[column].copy()
         adapted[column][moving] = mechanism.steps.settle(told)
     return adapted

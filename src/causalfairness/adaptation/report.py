@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from causalfairness.adaptation.grouping import FEW_ROWS, Grouping
-from causalfairness.adaptation.learner import Array
-from causalfairness.adaptation.mechanisms import MOVING, Codes, Mechanism, Values, arranged
+from causalfairness.adaptation.held_out import HeldOut, Warned
+from causalfairness.adaptation.learner import Array, Codes
+from causalfairness.adaptation.mechanisms import MOVING, Mechanism, Values, arranged
 from causalfairness.adaptation.plan import Move, Plan
 from causalfairness.effects.table import as_text
 from causalfairness.tables.missing import RowAccount, said_of_dropped
@@ -68,12 +69,12 @@ class AdaptationReport:
     ...     learner=cf.adaptation.LinearQuantiles())
     >>> report = adapter.fit(world.draw(500, seed=0)).report_
     >>> print(str(report).splitlines()[1])
-    y: adapted, given m1; each group has its own mechanism (LinearQuantiles)
+    y: adapted, given m1; each group is learned on its own (LinearQuantiles)
     """
 
     grouping: Grouping
     plan: Plan
-    learners: Mapping[str, str]
+    held_out: tuple[HeldOut, ...]
     orders: Mapping[str, tuple[str, ...]]
     absent: tuple[str, ...]
     outside: tuple[str, ...]
@@ -110,6 +111,16 @@ class AdaptationReport:
             )
         return (*found, *said_of_dropped(self.account))
 
+    @property
+    def learners(self) -> dict[str, str]:
+        """What is each column learned by?"""
+        return {each.column: each.model for each in self.held_out}
+
+    @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """Where do rows that were left out not follow from what was learned?"""
+        return tuple(warned for each in self.held_out for warned in each.warnings)
+
     def to_records(self) -> list[dict[str, Any]]:
         """How uniform are the ranks, as plain data? One record per column and group."""
         return [dict(vars(fit)) for fit in self.fits]
@@ -118,7 +129,9 @@ class AdaptationReport:
         groups = ", ".join(f"{name} ({count:,} rows)" for name, count in self._counts()[1:])
         reference = f"{self.grouping.names[0]} ({self.grouping.rows[0]:,} rows)"
         lines = [f"{groups} adapted to {reference}, by {', '.join(self.grouping.protected)}"]
-        lines += [self._told(move) for move in self.plan.moves if move.column in self.learners]
+        learned = {each.column: each for each in self.held_out}
+        moves = [move for move in self.plan.moves if move.column in learned]
+        lines += [_told(move, learned[move.column]) for move in moves]
         for what, columns in (
             ("resolving, left as they are", self.plan.resolving),
             (
@@ -133,17 +146,10 @@ class AdaptationReport:
             lines.append(self._ranks())
         lines += [f"assumes: {assumption}" for assumption in self.assumptions]
         lines += [f"note: {note}" for note in self.notes]
+        lines += [f"warning: {warned}" for warned in self.warnings]
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _told(self, move: Move) -> str:
-        given = ", ".join(move.causes) or "no other column"
-        what = "transported" if move.transported else "adapted"
-        own = (
-            "each group has its own mechanism" if move.by_group else "all groups share a mechanism"
-        )
-        return f"{move.column}: {what}, given {given}; {own} ({self.learners[move.column]})"
 
     def _counts(self) -> list[tuple[str, int]]:
         rows = self.grouping.rows
@@ -157,6 +163,18 @@ class AdaptationReport:
             for fit in self.fits
         ]
         return as_text([head, *lines], words=(0, 1))
+
+
+def _told(move: Move, found: HeldOut) -> str:
+    given = ", ".join(move.causes) or "no other column"
+    what = "transported" if move.transported else "adapted"
+    if not move.by_group:
+        own = "all groups share a mechanism"
+    elif found.shared:
+        own = "groups are learned together"
+    else:
+        own = "each group is learned on its own"
+    return f"{move.column}: {what}, given {given}; {own} ({found.model})"
 
 
 def rank_fits(
@@ -177,10 +195,10 @@ def rank_fits(
 
     order = arranged(mechanisms, values, group).rows
     values, group = {name: column[order] for name, column in values.items()}, group[order]
-    for at, mechanism in enumerate(mechanisms):
+    for mechanism in mechanisms:
         if mechanism.move.column not in values:
             continue
-        luck = np.random.default_rng([seed, MOVING, at]).random(len(group))
+        luck = np.random.default_rng([seed, MOVING, mechanism.stream]).random(len(group))
         for code, name in enumerate(names):
             rows = np.flatnonzero(group == code)[:CHECKED]
             if not len(rows):

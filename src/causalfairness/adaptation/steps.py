@@ -55,8 +55,7 @@ class Steps:
 
     def settle(self, spread: Array) -> Array:
         """Which values are meant? A place in the cell of a step is that step."""
-        cell = np.searchsorted(self.edges, spread, side="right") - 1
-        cell = np.clip(cell, 0, len(self.seen) - 1)
+        cell = cells(self.edges, spread)
         values = np.where(self.is_step[cell], self.seen[cell], spread)
         return values if not len(self.order) else self.order[cell].astype(np.float64)
 
@@ -76,6 +75,41 @@ def steps_of(domain: Domain, values: Array, outcome: Array | None = None) -> Ste
     seen, counts = np.unique(values, return_counts=True)
     is_step = np.full(len(seen), True) if domain.whole else counts > 1
     return Steps(seen, is_step, _edges(seen), np.empty(0, dtype=np.intp))
+
+
+def choose_cuts(edges: Array, values: Array, most: int) -> Array:
+    """Where are values cut into bins? At all edges, or at some, closer together at the ends.
+
+    A value that many rows share keeps a bin to itself. Edges may be those of other groups' values:
+    the outermost bins are those of the lowest and the highest value here, and where a single row
+    has it they reach no further than that row.
+
+    >>> choose_cuts(np.arange(5.0), np.array([0.3, 0.5, 2.5]), 128).tolist()
+    [0.0, 1.0, 2.0, 2.5]
+    >>> len(choose_cuts(np.arange(1_001.0), np.arange(1_000) + 0.5, 128)) <= 129
+    True
+    """
+    cell = cells(edges, values)
+    rows = np.bincount(cell)
+    at = np.arange(len(edges))
+    if len(edges) > most + 1:
+        shares = (1 - np.cos(np.pi * np.arange(1, most) / most)) / 2
+        wanted = np.searchsorted(edges, np.quantile(values, shares))
+        heavy = np.flatnonzero(rows >= len(values) / most)
+        at = np.unique(np.concatenate([wanted, heavy, heavy + 1]))
+    first, last = cell.min(), cell.max()
+    low = values.min() if rows[first] == 1 else edges[first]
+    high = values.max() if rows[last] == 1 else edges[last + 1]
+    return np.concatenate([[low], edges[at[(at > first) & (at <= last)]], [high]])
+
+
+def cells(edges: Array, values: Array) -> NDArray[np.intp]:
+    """Between which two edges does each value lie? Beyond the outermost: in the last cell there.
+
+    >>> cells(np.array([0.0, 1.0, 2.0]), np.array([-3.0, 0.5, 1.0, 9.0])).tolist()
+    [0, 0, 1, 1]
+    """
+    return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
 
 
 def _order(labels: int, values: Array, outcome: Array | None) -> NDArray[np.intp]:

@@ -11,7 +11,7 @@ from causalfairness.inference.intervals import (
     two_sided_p_value,
 )
 from causalfairness.inference.multiplicity import benjamini_hochberg, holm, simultaneous_quantile
-from causalfairness.inference.parallel import run_all
+from causalfairness.inference.parallel import on_one_thread, run_all
 from causalfairness.inference.proportions import (
     Bounds,
     added_people,
@@ -43,6 +43,7 @@ __all__ = [
     "multinomial_cells",
     "newcombe_interval",
     "normal_interval",
+    "on_one_thread",
     "quantiles",
     "ratio_interval",
     "rows_to_rule_out",

@@ -32,16 +32,21 @@ def run_all(
     if workers < 1:
         raise ValueError(f"workers must be 1 or more; found {workers!r}")
     if workers == 1 or len(tasks) <= 1:
-        results = (_on_one_thread(work, task) for task in tasks)
+        results = (on_one_thread(work, task) for task in tasks)
     else:
         from joblib import Parallel, delayed
 
         pool = Parallel(n_jobs=min(workers, len(tasks)), return_as="generator")
-        results = pool(delayed(_on_one_thread)(work, task) for task in tasks)
+        results = pool(delayed(on_one_thread)(work, task) for task in tasks)
     return list(track(results, total=len(tasks), what=what))
 
 
-def _on_one_thread(work: Callable[[Task], Result], task: Task) -> Result:
+def on_one_thread(work: Callable[[Task], Result], task: Task) -> Result:
+    """What `work` gives for a task, while no library may use threads of its own.
+
+    >>> on_one_thread(abs, -1)
+    1
+    """
     with _thread_pools(len(sys.modules)).limit(limits=1):
         return work(task)
 

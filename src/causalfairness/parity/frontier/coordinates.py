@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.adaptation.held_out import Warned, said_of_warnings
 from causalfairness.effects import Decomposition, EffectTable
 from causalfairness.effects.table import in_columns
 from causalfairness.errors import PathError
@@ -139,7 +140,7 @@ def audit_coordinates(
         )
     study = Study(people, groups, estimator, learner)
     splits = fold_splits(people.group, people.model, folds=folds, seed=seed)
-    score, columns = _predicted(study, paths, splits, workers)
+    score, columns, warned = _predicted(study, paths, splits, workers)
     original, called = add_column(people.as_brought, score.tolist(), name=PREDICTED)
     moved = original
     for name in (*paths.adapted, *paths.transported):
@@ -151,28 +152,31 @@ def audit_coordinates(
         )
         for each in (original, moved)
     ]
-    notes = (WHY, FOLDS.format(folds), *said_of_dropped(people.account))
+    notes = (WHY, FOLDS.format(folds), *warned, *said_of_dropped(people.account))
     return CoordinateAudit(paths, found[0], found[1], notes)
 
 
 def _predicted(
     study: Study, paths: AllowedPaths, splits: list[Split], workers: int
-) -> tuple[Array, dict[str, NDArray[np.object_]]]:
-    """Everyone's score and adapted columns, by the predictor of their fold."""
+) -> tuple[Array, dict[str, NDArray[np.object_]], tuple[str, ...]]:
+    """Everyone's score and adapted columns, by the predictor of their fold, and warnings."""
     tasks = [(study, paths, split) for split in splits]
     seen = run_all(_seen, tasks, workers=workers, what="building predictors")
     score = np.empty(len(study.people.group))
     columns = {name: np.empty(len(score), dtype=object) for name in study.people.features}
-    for split, (scores, adapted) in zip(splits, seen, strict=True):
+    for split, (scores, adapted, _) in zip(splits, seen, strict=True):
         score[split.test] = scores
         for name, values in adapted.items():
             columns[name][split.test] = values
-    return score, columns
+    return score, columns, said_of_warnings([warnings for _, _, warnings in seen])
 
 
-def _seen(task: tuple[Study, AllowedPaths, Split]) -> tuple[Array, dict[str, list[Any]]]:
-    """The scores of held-out rows, and what the predictor saw of them."""
+def _seen(
+    task: tuple[Study, AllowedPaths, Split],
+) -> tuple[Array, dict[str, list[Any]], tuple[Warned, ...]]:
+    """The scores of held-out rows, what the predictor saw of them, and what is warned of."""
     study, allowed, split = task
     predictor, rows = study.fitted(allowed, split), study.people.rows(split.test)
     frame = FrameRows(predictor.adapted_features(rows)).frame
-    return score_of(predictor, rows), {name: frame[name].to_list() for name in frame.columns}
+    seen = {name: frame[name].to_list() for name in frame.columns}
+    return score_of(predictor, rows), seen, predictor.adapter_.report_.warnings

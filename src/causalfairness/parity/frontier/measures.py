@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.adaptation.held_out import Warned
 from causalfairness.errors import OutcomeError, OverlapError
 from causalfairness.parity.predictive.averages import Placed
 from causalfairness.parity.predictive.binning import Binning, bin_scores
@@ -29,10 +30,11 @@ OF_CHANCES, OF_NUMBERS = ("accuracy", "auc"), ("r2", "mse")
 
 
 class Judged(NamedTuple):
-    """What was measured on one split, and how many bins had only one group?"""
+    """What was measured on one split, in how many bins was one group, what is warned of?"""
 
     values: dict[str, float]
     one_sided: int
+    warnings: tuple[Warned, ...] | None = None  # None where nobody was adapted
 
 
 def judge(score: Array, outcome: Array, group: Members, *, bins: int, binary: bool) -> Judged:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.adaptation import QuantileLearner
+from causalfairness.adaptation.held_out import Warned
 from causalfairness.errors import LearnerError
 from causalfairness.estimators.answers import as_numbers
 from causalfairness.estimators.learners import check_learner, check_means
@@ -23,6 +23,7 @@ from causalfairness.parity.frontier.splits import Split
 from causalfairness.tables import Table, only_columns
 
 Array = NDArray[np.float64]
+Warnings = tuple[Warned, ...] | None  # of an adapter, if there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,23 +36,25 @@ class Study:
     people: People
     named: Named
     estimator: Any
-    learner: QuantileLearner | Any
+    learner: Any
 
     def __post_init__(self) -> None:
         check_learner(self.estimator)
         outcome = f"the outcome {self.people.model.outcome!r}"
         check_means(self.estimator, binary=self.people.is_binary, what=outcome)
 
-    def scores(self, allowed: AllowedPaths, split: Split) -> Array:
-        """What does a predictor say about held-out rows that may use these paths?"""
+    def scores(self, allowed: AllowedPaths, split: Split) -> tuple[Array, Warnings]:
+        """Scores of held-out rows by a predictor that may use these paths, and its warnings."""
         if not allowed.is_unconstrained:
-            return score_of(self.fitted(allowed, split), self.people.rows(split.test))
+            found = self.fitted(allowed, split)
+            scores = score_of(found, self.people.rows(split.test))
+            return scores, found.adapter_.report_.warnings
         group = self.people.model.protected_columns[0]
         columns = [group, *self.people.features]
         train, test = self.people.rows(split.train), self.people.rows(split.test)
         model = self._model(split.seed)
         model.fit(only_columns(train, columns), self.people.outcome[split.train])
-        return score_of(model, only_columns(test, columns))
+        return score_of(model, only_columns(test, columns)), None
 
     def fitted(self, allowed: AllowedPaths, split: Split) -> Any:
         """Which predictor removes all paths but these, trained on the training rows?"""

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from causalfairness.adaptation import QuantileLearner
+from causalfairness.adaptation import QuantileLearner, SharedQuantiles
+from causalfairness.adaptation.held_out import said_of_warnings
 from causalfairness.adaptation.report import GRAPH, RANK, TRANSPORT
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.graph import CausalGraph
@@ -31,7 +32,8 @@ from causalfairness.parity.frontier.result import Frontier, FrontierPoint
 from causalfairness.parity.frontier.sets import Allowed, AllowedPaths, Named, read_sets
 from causalfairness.parity.frontier.splits import Split, random_splits
 
-Learner = QuantileLearner | Mapping[str, QuantileLearner]
+Single = QuantileLearner | SharedQuantiles
+Learner = Single | Mapping[str, Single]
 SPREAD = (
     "sd is the standard deviation over splits: how much an answer depends on which rows are held "
     "out and on ties that are broken by chance. It is no standard error: splits share most of "
@@ -66,7 +68,7 @@ def frontier(
     for several (`named={"juvenile": ["juv_fel", "juv_misd"]}`); the direct path only together with
     all others. None asks about nothing, each, both, and everything. `graph` says what causes what,
     None takes that of the model. `estimator` is the scikit-learn model that learns from adapted
-    rows (None: boosted trees) and `learner` how rows are adapted (None: `QuantileForest`). Where
+    rows (None: boosted trees) and `learner` how rows are adapted (None: `SharedQuantiles`). Where
     a model takes a random state and has none, it gets that of the split.
 
     Every repetition holds out the share `holdout` of both groups, the same rows for every set.
@@ -96,9 +98,10 @@ def frontier(
 
 def _judged(task: tuple[Study, AllowedPaths, Split, int]) -> Judged:
     study, allowed, split, bins = task
-    people, scores = study.people, study.scores(allowed, split)
+    people, (scores, warnings) = study.people, study.scores(allowed, split)
     outcome, group = people.outcome[split.test], people.group[split.test]
-    return judge(scores, outcome, group, bins=bins, binary=people.is_binary)
+    found = judge(scores, outcome, group, bins=bins, binary=people.is_binary)
+    return found._replace(warnings=warnings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,3 +153,5 @@ class _Found:
                 f"bins with people of one group only, which are not compared: {one_sided.sum()} in "
                 f"{np.count_nonzero(one_sided)} of {len(one_sided)} predictors"
             )
+        warned = [judged.warnings for judged in self.judged if judged.warnings is not None]
+        yield from said_of_warnings(warned)

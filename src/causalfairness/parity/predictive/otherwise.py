@@ -199,7 +199,7 @@ def _found(people: Scored, said: Array, source: str, assumptions: Sequence[str])
 
 
 def _choices_of(adapter: Any) -> Iterator[str]:
-    """What an adapter was told that makes its rows other than counterfactuals."""
+    """What an adapter was told, or is warned of: its rows may be other than counterfactuals."""
     if resolving := tuple(getattr(adapter, "resolving", ())):
         yield (
             f"the adapter leaves {', '.join(resolving)} as observed: the causal term does not "
@@ -207,6 +207,8 @@ def _choices_of(adapter: Any) -> Iterator[str]:
         )
     if getattr(adapter, "transport_confounders", False):
         yield "the adapter moves confounders too: its outcomes are no counterfactuals"
+    for warned in getattr(getattr(adapter, "report_", None), "warnings", ()):
+        yield f"the adapter is warned of: {warned}"
 
 
 def _check_column(column: str, model: StandardFairnessModel) -> None:
