@@ -81,6 +81,9 @@ class Finding:
     significant: bool
     p_value: float
     p_adjusted: float
+    discovery: bool
+    by_chance: float | None  # what groups exchanged among neighbors give; None in replications
+    positive_discovery: bool  # of the mirror image
 
 
 @dataclass(frozen=True)
@@ -295,7 +298,7 @@ def _about(people: tuple[Peer, ...], group: str, like: str) -> str:
 
 
 def _finding(test: SituationTest, place: int, at: int) -> Finding:
-    said = test.evidence
+    said, chance = test.evidence, test.chance
     return Finding(
         control_rate=float(said.control_rate[place, at]),
         test_rate=float(said.test_rate[place, at]),
@@ -306,6 +309,9 @@ def _finding(test: SituationTest, place: int, at: int) -> Finding:
         significant=bool(said.significant[place, at]),
         p_value=float(said.p_value[place, at]),
         p_adjusted=float(said.p_adjusted[place, at]),
+        discovery=bool(said.discoveries[place, at]),
+        by_chance=None if chance is None else float(chance.delta[place, at]),
+        positive_discovery=bool(test.positive.discoveries[place, at]),
     )
 
 
@@ -315,14 +321,12 @@ def _sentences(found: Dossier) -> list[str]:
         empty = control if not len(control) else test
         return [f"Nothing can be said: nobody near enough is in the {empty.name}."]
     lines = [
+        _standing(found),
         f"Of {control.about}, {control.declined} were declined ({said.control_rate:.0%}); "
         f"of {test.about}, {test.declined} ({said.test_rate:.0%}).",
         f"The difference is {said.delta:+.3f}. Differences from {said.low:+.3f} to "
         f"{said.high:+.3f} fit these counts (interval: {found.interval}).",
         _conclusion(found),
-        f"This is one of {found.tests:,} people who were tested at once: p is "
-        f"{format_p_value(said.p_value)} alone, and {format_p_value(said.p_adjusted)} adjusted for "
-        "their number.",
     ]
     if found.otherwise is not None and found.otherwise.declined is not None:
         fact, other = decided(found.fact.declined), decided(found.otherwise.declined)
@@ -335,16 +339,35 @@ def _sentences(found: Dossier) -> list[str]:
     return lines
 
 
+def _standing(found: Dossier) -> str:
+    """Whether the difference stands out among all who were tested: what is said first."""
+    said = found.finding
+    alone, adjusted = format_p_value(said.p_value), format_p_value(said.p_adjusted)
+    opening = f"This is one of {found.tests:,} people who were tested at once: the difference"
+    chances = f"p is {alone} alone, and {adjusted} adjusted for their number"
+    if said.discovery:
+        return f"{opening} stands out ({chances}), under these assumptions."
+    if said.positive_discovery:
+        return (
+            f"{opening} stands out in the mirror image: people like them are declined less often."
+        )
+    return f"{opening} does not stand out from chance ({chances})."
+
+
 def _conclusion(found: Dossier) -> str:
     said, tau, level = found.finding, f"{found.tau:g}", f"{100 * found.level:.6g}%"
     if not said.evidence:
-        return f"That is no evidence of a difference above {tau}, under these assumptions."
-    if not said.significant:
-        return (
+        line = f"That is no evidence of a difference above {tau}, under these assumptions"
+    elif not said.significant:
+        line = (
             f"That is evidence of a difference above {tau}, under these assumptions, but the "
-            f"interval includes {tau}: of so few people chance alone may give as much."
+            f"interval includes {tau}: of so few people chance alone may give as much"
         )
-    return (
-        f"That is evidence of a difference above {tau}, under these assumptions, and the interval "
-        f"excludes {tau} at the {level} level."
-    )
+    else:
+        line = (
+            f"That is evidence of a difference above {tau}, under these assumptions, and the "
+            f"interval excludes {tau} at the {level} level"
+        )
+    if said.by_chance is None:
+        return f"{line}."
+    return f"{line}. Groups exchanged among neighbors give {said.by_chance:+.3f} here."

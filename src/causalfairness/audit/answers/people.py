@@ -233,11 +233,11 @@ def _about_situations(found: SituationTest, question: Any, smallest: int) -> Ans
 def _allowed(
     found: SituationTest, question: Any, smallest: int
 ) -> tuple[list[dict[str, Any]], int, list[str]]:
-    """Who may be listed, the largest differences first, and how many not, for being so few?"""
+    """Who may be listed, discoveries first, and how many not, for being so few?"""
     table = found.table().to_records()
     few = len(found.situations.complainants) < smallest
     large = [row for row in table if min(row["control_size"], row["test_size"]) >= smallest]
-    shown = [] if few else sorted(large, key=_shift, reverse=True)
+    shown = [] if few else sorted(large, key=_place, reverse=True)
     suppressed, said = len(table) - len(shown), []
     if suppressed:
         said.append(
@@ -247,12 +247,15 @@ def _allowed(
     if not question.listed and not question.dossiers:
         said.append(NOBODY)
     elif 0 < question.listed < len(shown):
-        said.append(f"the {question.listed:,} largest of {len(shown):,} differences are listed")
+        said.append(
+            f"{question.listed:,} of {len(shown):,} differences are listed: discoveries first, "
+            "then the largest"
+        )
     return shown, suppressed, said
 
 
-def _shift(row: dict[str, Any]) -> float:
-    return -2.0 if row["delta"] is None else float(row["delta"])
+def _place(row: dict[str, Any]) -> tuple[bool, float]:
+    return row["discovery"], -2.0 if row["delta"] is None else float(row["delta"])
 
 
 def _dossier(found: Dossier) -> dict[str, Any]:

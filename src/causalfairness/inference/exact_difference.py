@@ -1,0 +1,120 @@
+"""Exact tests of whether one share exceeds another by more than a margin.
+
+For x of n and y of m people, the hypothesis p - q <= tau, and every pair of counts (i, j):
+
+    T(i, j)   = (i/n - j/m - tau) / sqrt(p~ (1 - p~) / n + q~ (1 - q~) / m)
+    p-value   = max over q of  sum over T(i, j) >= T(x, y) of  B(i; n, q + tau) B(j; m, q)
+
+where p~ = q~ + tau are the shares that fit (i, j) best (Farrington and Manning 1990), and B is the
+binomial probability. Nothing is conditioned on, and no share is assumed: the level holds whatever
+the true shares are. All pairs of counts of one (n, m, tau) are answered together and remembered.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+from scipy.stats import binom
+
+Array = NDArray[np.float64]
+LARGEST = 200  # people per group up to whom tables are exact
+SHARES = 513  # nuisance shares among which the maximum is looked for
+SAME = 1e-9  # relative distance below which two statistics are one
+
+
+def exact_p_values(
+    successes: ArrayLike,
+    total: ArrayLike,
+    other_successes: ArrayLike,
+    other_total: ArrayLike,
+    tau: float = 0.0,
+) -> Array:
+    """Return how often equal luck gives a first share so far above the second, at worst.
+
+    One-sided: small where the first share exceeds the second by more than `tau`. Groups of more
+    than 200 people are answered by the normal distribution of the statistic; of nobody the answer
+    is 1.
+
+    Parameters
+    ----------
+    successes, total, other_successes, other_total
+        Whole counts of both groups, of one shape.
+    tau
+        The difference that is put up with, between -1 and 1.
+
+    Returns
+    -------
+    array
+        One p-value for each pair of counts.
+
+    Examples
+    --------
+    >>> exact_p_values([6, 4], [15, 15], [1, 4], [15, 15]).round(4).tolist()
+    [0.0215, 1.0]
+    """
+    x, n, y, m = np.broadcast_arrays(
+        *(
+            np.asarray(each, dtype=float)
+            for each in (successes, total, other_successes, other_total)
+        )
+    )
+    found = np.ones(x.shape)
+    sizes, kind = np.unique(np.stack([n.ravel(), m.ravel()]), axis=1, return_inverse=True)
+    for at, (first, second) in enumerate(sizes.T.astype(int)):
+        here = (kind.reshape(-1) == at).reshape(x.shape)
+        i, j = x[here].astype(int), y[here].astype(int)
+        if max(first, second) > LARGEST:
+            found[here] = ndtr(-score(i / first, first, j / second, second, tau))
+        elif min(first, second) > 0:
+            found[here] = _table(int(first), int(second), float(tau))[i, j]
+    return found
+
+
+def score(p: Array, n: int, q: Array, m: int, tau: float) -> Array:
+    """The score statistic of p - q <= tau; 0 where its variance is.
+
+    >>> score(np.array([0.4]), 15, np.array([0.1]), 15, 0.0).round(3).tolist()
+    [1.897]
+    """
+    fitted = _fitted(p, q, m / n, tau)
+    variance = (fitted + tau) * (1 - fitted - tau) / n + fitted * (1 - fitted) / m
+    above = p - q - tau
+    error = np.sqrt(np.maximum(variance, 0.0))
+    return np.divide(above, error, out=np.zeros(np.shape(above)), where=error > SAME)
+
+
+def _fitted(p: Array, q: Array, ratio: float, tau: float) -> Array:
+    """The second share that fits best where the first is larger by tau: a root of a cubic."""
+    a = 1 + ratio
+    b = -(1 + ratio + p + ratio * q + tau * (ratio + 2))
+    c = tau**2 + tau * (2 * p + ratio + 1) + p + ratio * q
+    d = -p * tau * (1 + tau)
+    v = (b / (3 * a)) ** 3 - b * c / (6 * a**2) + d / (2 * a)
+    u = np.where(v < 0, -1.0, 1.0) * np.sqrt(np.maximum((b / (3 * a)) ** 2 - c / (3 * a), 0.0))
+    cosine = np.divide(v, u**3, out=np.zeros(np.shape(v)), where=u != 0)
+    turned = (np.pi + np.arccos(np.clip(cosine, -1, 1))) / 3
+    first = 2 * u * np.cos(turned) - b / (3 * a)
+    return np.clip(first - tau, max(0.0, -tau), min(1.0, 1 - tau))
+
+
+@lru_cache(maxsize=4096)
+def _table(n: int, m: int, tau: float) -> Array:
+    """P-values of all counts (i, j): (n + 1, m + 1)."""
+    i, j = (np.arange(size + 1) for size in (n, m))
+    statistic = score(i[:, None] / n, n, j[None, :] / m, m, tau).ravel()
+    order = np.argsort(-statistic, kind="stable")
+    ranked = statistic[order]
+    last = np.append(ranked[:-1] - ranked[1:] > SAME * (1 + np.abs(ranked[:-1])), True)
+    ends = np.flatnonzero(last)  # where all that are at least so large have been added
+    low, high = max(0.0, -tau), min(1.0, 1 - tau)
+    shares = low + (high - low) * np.sin(np.linspace(0, np.pi / 2, SHARES)) ** 2
+    first, second = binom.pmf(i, n, shares[:, None] + tau), binom.pmf(j, m, shares[:, None])
+    largest = np.zeros(len(ends))
+    for one, other in zip(first, second, strict=True):
+        np.maximum(largest, np.cumsum(np.outer(one, other).ravel()[order])[ends], out=largest)
+    found = np.empty(len(order))
+    found[order] = np.minimum(largest, 1.0)[np.searchsorted(ends, np.arange(len(order)))]
+    return found.reshape(n + 1, m + 1)
