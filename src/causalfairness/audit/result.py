@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from causalfairness.audit.defects import OPENING
 from causalfairness.audit.plain import written
 from causalfairness.audit.record import VERDICTS
 from causalfairness.writing import write_whole
@@ -60,6 +61,21 @@ class AuditResult:
             for answer in self.record["answers"]
             if answer["status"] != "answered"
         }
+
+    @property
+    def defects(self) -> dict[str, str]:
+        """Which questions, or tests of assumptions, were stopped by a defect of the program?
+
+        >>> stopped = {"title": "invariance", "reason": f"{OPENING}: KeyError: ..."}
+        >>> AuditResult({"answers": [stopped]}).defects
+        {'invariance': 'a defect of the program stopped this, and nothing else: KeyError: ...'}
+        """
+        said = {answer["title"]: answer.get("reason", "") for answer in self.record["answers"]}
+        for entry in self.record.get("assumptions", ()):
+            said |= {
+                test["independence"]: test["remark"] for test in entry["tests"] if "remark" in test
+            }
+        return {name: text for name, text in said.items() if text.startswith(OPENING)}
 
     def __getitem__(self, title: str) -> dict[str, Any]:
         for answer in self.record["answers"]:

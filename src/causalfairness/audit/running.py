@@ -1,8 +1,10 @@
 """What are the answers of an audit? One question after the other, none of them twice.
 
-A question that the library refuses is not answered, with the reason, and the others go on. With a
-folder, what is finished is kept: a run that was interrupted takes up where it stopped, and ends
-with the same record, but for timings.
+A question that the library refuses is not answered, with the reason, and the others go on. So they
+do where one meets an error that nobody foresaw, a defect of the program: the record names the
+question, the error's kind and what it says, without numbers, quoted values and paths, which may be
+about people or machines. With a folder, what is finished is kept, defects left out: a run that was
+interrupted takes up where it stopped, and ends with the same record, but for timings.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.defects import OPENING, said_by
 from causalfairness.audit.hidden_causes.asking import not_about
 from causalfairness.audit.hidden_causes.words import NO_BOUND
 from causalfairness.audit.record import SCHEMA, record_of, versions
@@ -25,7 +28,6 @@ from causalfairness.audit.schema import Audit
 from causalfairness.audit.store import Store, key_of
 from causalfairness.audit.study import Study, prepare
 from causalfairness.audit.units import Unit, units_of
-from causalfairness.errors import CausalFairnessError
 from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.inference import run_all
 
@@ -72,7 +74,8 @@ class _Run:
         began, damaged = time.perf_counter(), self.store.holds(key)
         found = work()
         found["seconds"] = round(time.perf_counter() - began, 3)
-        self.store.keep(key, found)
+        if not _is_defect(found):  # which is asked again
+            self.store.keep(key, found)
         return {**found, "restored": False, "damaged": damaged}
 
 
@@ -101,8 +104,9 @@ def answer_of(study: Study, unit: Unit) -> Kept:
             if unit.kind != "screens":  # which compare whom their rule names
                 study.check_sizes(unit.model)
             found, refused = unit.ask(study, unit.question, unit.model), None
-        except CausalFairnessError as error:
+        except Exception as error:  # the other questions are answered all the same
             found, refused = Answer(sentences=()), error
+    columns = map(study.column, study.columns)
     if refused is None and getattr(unit.question, "margin", None) is not None:
         found = replace(found, notes=(*found.notes, unit.question.margin_note))
     if refused is None and unit.kind in NO_BOUND and study.audit.sensitivity.ask:
@@ -112,8 +116,15 @@ def answer_of(study: Study, unit: Unit) -> Kept:
         **unit.about,
         "groups": unit.groups,
         "status": "answered" if refused is None else "not answered",
-        "reason": "" if refused is None else str(refused),
+        "reason": "" if refused is None else said_by(refused, columns),
         "refused_by": "" if refused is None else type(refused).__name__,
         "warnings": [*said],
         **found.to_dict(study.audit.settings.smallest),
     }
+
+
+def _is_defect(found: Kept) -> bool:
+    said = (
+        [found["answer"]["reason"]] if "answer" in found else [t["remark"] for t in found["tests"]]
+    )
+    return any(each.startswith(OPENING) for each in said)

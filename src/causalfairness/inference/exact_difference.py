@@ -97,7 +97,7 @@ def _fitted(p: Array, q: Array, ratio: float, tau: float) -> Array:
     cosine = np.divide(v, u**3, out=np.zeros(np.shape(v)), where=u != 0)
     turned = (np.pi + np.arccos(np.clip(cosine, -1, 1))) / 3
     first = 2 * u * np.cos(turned) - b / (3 * a)
-    return np.clip(first - tau, max(0.0, -tau), min(1.0, 1 - tau))
+    return np.asarray(np.clip(first - tau, max(0.0, -tau), min(1.0, 1 - tau)))
 
 
 @lru_cache(maxsize=4096)

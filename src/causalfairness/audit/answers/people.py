@@ -173,13 +173,23 @@ def _spread(found: CounterfactualFairness, at: int, smallest: int) -> dict[str, 
         otherwise=np.stack([_drawn_in(draw, inside, smallest) for draw in found.otherwise]),
     )
     curves = together.densities(found.groups[at], POINTS)
-    counts, edges = np.histogram(_drawn_in(found.shift, inside, smallest)[inside], bins=BINS)
+    counts, edges = _bars(_drawn_in(found.shift, inside, smallest)[inside])
     return {
         "group": group.name,
         "people": group.people,
         "densities": {"at": curves.at, "fact": curves.fact, "otherwise": curves.otherwise},
         "shifts": {"edges": edges, "counts": np.where(counts < smallest, 0, counts)},
     }
+
+
+def _bars(shifts: Any) -> tuple[Any, Any]:
+    """Counts and edges of a histogram; shifts that differ by rounding alone are one bar."""
+    size = float(np.abs(shifts).max())
+    if np.ptp(shifts) > 1e-9 * size:
+        return np.histogram(shifts, bins=BINS)
+    middle, reach = (shifts.min() + shifts.max()) / 2, max(0.5, 1e-9 * size)
+    ends = (middle - reach, middle + reach)
+    return np.histogram(np.full(len(shifts), middle), bins=BINS, range=ends)
 
 
 def _drawn_in(values: Any, inside: Any, smallest: int) -> Any:
