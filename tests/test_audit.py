@@ -1,11 +1,14 @@
 """Does an audit ask what it says, and record what the library answers?"""
 
+import io
 import json
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
+from scipy.stats import norm
 
 import causalfairness as cf
 from audit_studies import EVERY_KIND, PREDICTED, ROLES, people, study, without_timings
@@ -15,6 +18,7 @@ from causalfairness.audit.running import identity_of
 from causalfairness.audit.store import key_of
 from causalfairness.audit.study import prepare
 from causalfairness.audit.units import units_of
+from causalfairness.cli.findings import print_findings
 from causalfairness.individuals.shifts import _bandwidth
 
 MODEL = cf.StandardFairnessModel(**PREDICTED)
@@ -165,6 +169,38 @@ def test_a_question_that_is_refused_does_not_stop_the_others(data):
     assert "k = 100000 is larger" in reason
     assert result.record["answers"][0]["refused_by"] == "SituationError"
     assert "Not answered" in str(result)
+
+
+def test_a_margin_out_of_reach_is_said_wherever_a_verdict_stands(tmp_path):
+    few = people(512, frame="pandas")
+    few["group"] = few["group"].sample(frac=1, random_state=0).to_numpy()  # no effect of it
+    asked = [
+        {"ask": "disparity", "margin": 0.01},
+        {"ask": "necessity", "margin": 0.01},
+        {"ask": "error_rates", "rates": ["fpr"], "margin": 0.01},
+        {"ask": "predictive_parity", "bins": 2, "replicates": 50, "margin": 0.01},
+    ]
+    result = study(questions=asked).run(few)
+    reach = "with 512 people a margin of "
+    for answer in result.record["answers"]:
+        assert answer["verdict"] == "undecided"
+        assert "is out of reach; about " in answer["sentences"][-1]
+        judged = answer["judgment"].get("effects") or answer["judgment"]["paths"]
+        needed = [each["people_needed"] for each in judged if each["people_needed"]]
+        for each in judged:
+            times = (norm.ppf(0.95) + norm.ppf(0.9)) * each["standard_error"] / 0.01
+            if each["people_needed"]:
+                assert each["people_needed"] == pytest.approx(each["people"] * times**2, rel=1e-3)
+        assert max(needed) > 10 * 512
+    assert reach in result.record["answers"][0]["sentences"][-1]
+    page = cf.report.write_html(result, tmp_path / "page.html").read_text("utf-8")
+    assert page.count("with 512 people a margin of this size is out of reach") >= 3
+    printed = io.StringIO()
+    print_findings(result.record, "four questions", Console(file=printed, width=100))
+    assert "is out of reach; about" in " ".join(printed.getvalue().split())
+    model = cf.StandardFairnessModel(**PREDICTED)
+    report = cf.check_business_necessity(few, model, margin=0.01)
+    assert "with 512 people a margin of 1 point is out of reach" in str(report)
 
 
 def equal_shifts():

@@ -67,7 +67,8 @@ def _checked(independence: Independence, columns: dict[str, Column]) -> CheckedI
     try:
         return checked(independence, columns)
     except Exception as error:  # which is no reason to lose the answers
-        return CheckedIndependence(str(independence), 0, remark=said_by(error, columns.values()))
+        said = said_by(error, columns.values())
+        return CheckedIndependence(str(independence), 0, remark=said, defect=True)
 
 
 def register(

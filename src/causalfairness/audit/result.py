@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from causalfairness.audit.defects import OPENING
 from causalfairness.audit.plain import written
 from causalfairness.audit.record import VERDICTS
 from causalfairness.writing import write_whole
@@ -66,16 +65,16 @@ class AuditResult:
     def defects(self) -> dict[str, str]:
         """Which questions, or tests of assumptions, were stopped by a defect of the program?
 
-        >>> stopped = {"title": "invariance", "reason": f"{OPENING}: KeyError: ..."}
+        >>> stopped = {"title": "invariance", "reason": "KeyError: ...", "defect": True}
         >>> AuditResult({"answers": [stopped]}).defects
-        {'invariance': 'a defect of the program stopped this, and nothing else: KeyError: ...'}
+        {'invariance': 'KeyError: ...'}
         """
-        said = {answer["title"]: answer.get("reason", "") for answer in self.record["answers"]}
-        for entry in self.record.get("assumptions", ()):
-            said |= {
-                test["independence"]: test["remark"] for test in entry["tests"] if "remark" in test
-            }
-        return {name: text for name, text in said.items() if text.startswith(OPENING)}
+        tests = [each for entry in self.record.get("assumptions", ()) for each in entry["tests"]]
+        asked = [(each["title"], each["reason"], each) for each in self.record["answers"]]
+        asked += [
+            (each["independence"], each["remark"], each) for each in tests if "remark" in each
+        ]
+        return {name: said for name, said, each in asked if each.get("defect")}
 
     def __getitem__(self, title: str) -> dict[str, Any]:
         for answer in self.record["answers"]:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer
-from causalfairness.audit.defects import OPENING, said_by
+from causalfairness.audit.defects import said_by
 from causalfairness.audit.hidden_causes.asking import not_about
 from causalfairness.audit.hidden_causes.words import NO_BOUND
 from causalfairness.audit.record import SCHEMA, record_of, versions
@@ -28,6 +28,7 @@ from causalfairness.audit.schema import Audit
 from causalfairness.audit.store import Store, key_of
 from causalfairness.audit.study import Study, prepare
 from causalfairness.audit.units import Unit, units_of
+from causalfairness.errors import CausalFairnessError
 from causalfairness.estimators.fit_memory import remembered_fits
 from causalfairness.inference import run_all
 
@@ -74,7 +75,8 @@ class _Run:
         began, damaged = time.perf_counter(), self.store.holds(key)
         found = work()
         found["seconds"] = round(time.perf_counter() - began, 3)
-        if not _is_defect(found):  # which is asked again
+        parts = [found["answer"]] if "answer" in found else found["tests"]
+        if not any(each.get("defect") for each in parts):  # which is asked again
             self.store.keep(key, found)
         return {**found, "restored": False, "damaged": damaged}
 
@@ -106,25 +108,19 @@ def answer_of(study: Study, unit: Unit) -> Kept:
             found, refused = unit.ask(study, unit.question, unit.model), None
         except Exception as error:  # the other questions are answered all the same
             found, refused = Answer(sentences=()), error
-    columns = map(study.column, study.columns)
     if refused is None and getattr(unit.question, "margin", None) is not None:
         found = replace(found, notes=(*found.notes, unit.question.margin_note))
     if refused is None and unit.kind in NO_BOUND and study.audit.sensitivity.ask:
         found = replace(found, sensitivity=not_about(NO_BOUND[unit.kind]))
     said = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in heard)
+    is_defect = refused is not None and not isinstance(refused, CausalFairnessError)
     return {
         **unit.about,
         "groups": unit.groups,
         "status": "answered" if refused is None else "not answered",
-        "reason": "" if refused is None else said_by(refused, columns),
+        "reason": "" if refused is None else said_by(refused, map(study.column, study.columns)),
+        **({"defect": True} if is_defect else {}),
         "refused_by": "" if refused is None else type(refused).__name__,
         "warnings": [*said],
         **found.to_dict(study.audit.settings.smallest),
     }
-
-
-def _is_defect(found: Kept) -> bool:
-    said = (
-        [found["answer"]["reason"]] if "answer" in found else [t["remark"] for t in found["tests"]]
-    )
-    return any(each.startswith(OPENING) for each in said)

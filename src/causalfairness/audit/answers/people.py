@@ -69,7 +69,8 @@ def shifts(
         workers=study.workers,
         seed=settings.seed,
     )
-    moved = [group.shift for group in found if group.changed]
+    moved = [group for group in found if group.changed]
+    effects, people = [group.shift for group in moved], [group.people for group in moved]
     extra = (COLUMN_MODEL.format(column=column),) if study.predictor is None else ()
     answer = Answer(
         sentences=found.sentences(settings.level),
@@ -83,7 +84,7 @@ def shifts(
         assumptions=(*found.assumptions, *extra),
         notes=(*found.notes, *said, *few),
     )
-    return judged(answer, moved, question.margin, settings.level)
+    return judged(answer, effects, question.margin, settings.level, people)
 
 
 def situations(study: Study, question: SituationsQuestion, model: StandardFairnessModel) -> Answer:
