@@ -261,7 +261,7 @@ def test_exact_p_values_keep_their_level_where_intervals_exceed_it(k, newcombe, 
         inside = np.linspace(0.05, 0.95, 181)  # beyond, Wald's intervals have no width
         found = max(float(chance(q, q)[low > 1e-9].sum()) for q in inside)
         assert found == pytest.approx(level, abs=0.0015)
-    p_values = exact_p_values(x, k, y, k)
+    p_values = exact_p_values(x, k, y, k, 0.0)
     assert 0.03 < largest_level(p_values <= 0.05, chance, 0.0) <= 0.05
     score = chance_of_score(x, y, k)
     assert largest_level(score <= 0.05, chance, 0.0) > 0.051  # the normal stand-in does not
@@ -295,7 +295,7 @@ def test_exact_p_values_are_those_of_barnard_at_no_difference():
         ((7, 12, 1, 10), 0.010989993),
         ((5, 30, 0, 30), 0.011194811),
     ):
-        assert exact_p_values(x, n, y, m) == pytest.approx(p_value, rel=0.03)
-    assert exact_p_values(3, 0, 0, 5) == exact_p_values(0, 5, 0, 5) == 1.0
-    large = exact_p_values(130, 1_000, 100, 1_000)  # beyond 200 people: normal
+        assert exact_p_values(x, n, y, m, 0.0) == pytest.approx(p_value, rel=0.03)
+    assert exact_p_values(3, 0, 0, 5, 0.0) == exact_p_values(0, 5, 0, 5, 0.0) == 1.0
+    large = exact_p_values(130, 1_000, 100, 1_000, 0.0)  # beyond 200 people: normal
     assert large == pytest.approx(norm.sf(0.03 / np.sqrt(0.115 * 0.885 * 2 / 1_000)))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from causalfairness.errors import CausalFairnessError
 from causalfairness.tables.columns import Column
 
+WORD = re.compile(r"\w+")
 OPENING = "a defect of the program stopped this, and nothing else"
 PRIVATE = re.compile(
     r"""'[^']*'|"[^"]*"|(?:[A-Za-z]:)?[\w.~-]*[/\\][^\s:,;]*|(?<![A-Za-z_])[-+]?\d[\w.+-]*"""
@@ -40,11 +41,7 @@ def said_by(error: Exception, columns: Iterable[Column] = ()) -> str:
     """
     if isinstance(error, CausalFairnessError):
         return str(error)
-    known = {word for each in columns for label in each.labels for word in _words(str(label))}
+    known = {word for each in columns for label in each.labels for word in WORD.findall(str(label))}
     text = PRIVATE.sub("...", str(error).strip().partition("\n")[0])
-    text = re.sub(r"\w+", lambda word: "..." if word[0] in known else word[0], text)
+    text = WORD.sub(lambda word: "..." if word[0] in known else word[0], text)
     return f"{OPENING}: {type(error).__name__}: {text or 'it says no more'}"
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -299,19 +299,18 @@ def _about(people: tuple[Peer, ...], group: str, like: str) -> str:
 
 def _finding(test: SituationTest, place: int, at: int) -> Finding:
     said, chance = test.evidence, test.chance
+    numbers = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
+    truths = {
+        "evidence": said.found,
+        "significant": said.significant,
+        "discovery": said.discoveries,
+        "positive_discovery": test.positive.discoveries,
+    }
+    found: dict[str, Any] = {name: float(getattr(said, name)[place, at]) for name in numbers}
     return Finding(
-        control_rate=float(said.control_rate[place, at]),
-        test_rate=float(said.test_rate[place, at]),
-        delta=float(said.delta[place, at]),
-        low=float(said.low[place, at]),
-        high=float(said.high[place, at]),
-        evidence=bool(said.found[place, at]),
-        significant=bool(said.significant[place, at]),
-        p_value=float(said.p_value[place, at]),
-        p_adjusted=float(said.p_adjusted[place, at]),
-        discovery=bool(said.discoveries[place, at]),
+        **found,
+        **{name: bool(each[place, at]) for name, each in truths.items()},
         by_chance=None if chance is None else float(chance.delta[place, at]),
-        positive_discovery=bool(test.positive.discoveries[place, at]),
     )
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from causalfairness.individuals.situation_groups import NOBODY, Neighborhood, PeerGroups
 
 Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 DRAWS, NEAR, SEED = 10, 10, 1
 TIE = 1e-9
@@ -46,12 +47,11 @@ def chance_of(place: Neighborhood, negative: Truths, ks: Sequence[int], tau: flo
         The difference that is put up with.
     """
     drawn = np.stack([*_differences(place, negative, ks)])
-    known = np.isfinite(drawn)
-    values = np.where(known, drawn, 0.0)
+    known = np.isfinite(drawn).sum(axis=0)
     return Chance(
-        values.sum(axis=0) / np.maximum(known.sum(axis=0), 1),
-        (known & (values > tau + TIE)).sum(axis=1).mean(axis=0),
-        (known & (values < -tau - TIE)).sum(axis=1).mean(axis=0),
+        np.nansum(drawn, axis=0) / np.maximum(known, 1),
+        (drawn > tau + TIE).sum(axis=1).mean(axis=0),
+        (drawn < -tau - TIE).sum(axis=1).mean(axis=0),
     )
 
 
@@ -60,32 +60,26 @@ def _differences(place: Neighborhood, negative: Truths, ks: Sequence[int]) -> It
     assert place.lots is not None
     pool = np.concatenate([place.complainants, place.others])
     pool = pool[np.argsort(place.lots[pool])]  # by what rows hold, not by where they stand
-    is_own = np.isin(pool, place.complainants)
-    people = place.points.take(pool)
-    everyone = np.arange(len(pool))
+    people, everyone = place.points.take(pool), np.arange(len(pool))
     near = place.peers(people, people, pool, min(NEAR, len(pool) - 1), everyone).rows
-    at = np.empty(len(negative), np.int64)
-    at[pool] = everyone
+    own = np.isin(np.arange(len(negative)), place.complainants)
     rng = np.random.default_rng(SEED)
     for _ in range(DRAWS):
         chosen = near[everyone, rng.integers(near.shape[1], size=len(pool))]
-        own = is_own[np.where(chosen == NOBODY, everyone, at[chosen])]
-        sides = [_share(place, pool[own == side], negative, ks) for side in (True, False)]
-        yield sides[0] - sides[1]
+        told = own[np.where(chosen == NOBODY, pool, chosen)]
+        yield np.subtract(*(_share(place, pool[told == side], negative, ks) for side in (1, 0)))
 
 
-def _share(
-    place: Neighborhood, rows: NDArray[np.int64], negative: Truths, ks: Sequence[int]
-) -> Array:
+def _share(place: Neighborhood, rows: Positions, negative: Truths, ks: Sequence[int]) -> Array:
     """Shares of negative decisions among the nearest of these rows, the person left out."""
+    share: Array = np.full((len(place.complainants), len(ks)), np.nan)
     if not len(rows):
-        return np.full((len(place.complainants), len(ks)), np.nan)
+        return share
     centers, k = place.points.take(place.complainants), min(max(ks) + 1, len(rows))
     found = place.peers(place.points.take(rows), centers, rows, k, None)
     oneself = found.rows == place.complainants[:, None]
-    order = np.argsort(oneself, axis=1, kind="stable")
+    order = np.argsort(oneself, axis=1, kind="stable")  # the person last, and then nobody
     others = np.take_along_axis(np.where(oneself, NOBODY, found.rows), order, axis=1)
-    groups = PeerGroups(others, np.take_along_axis(found.distances, order, axis=1))
+    groups = PeerGroups(others, found.distances)
     sizes = groups.sizes(ks)
-    share: Array = np.full(sizes.shape, np.nan)
     return np.divide(groups.count(negative, ks), sizes, out=share, where=sizes > 0)

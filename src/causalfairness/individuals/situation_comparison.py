@@ -16,7 +16,7 @@ evidence is counted, as in the published experiments, those are meant whom all t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import permutations
@@ -81,19 +81,12 @@ class SituationComparison:
     @property
     def found_by_all(self) -> Positions:
         """Which people does every test find? Of tests on several attributes: on every one."""
-        if self.p_values is None:
-            return np.asarray(self.rows[self._tests.all(axis=1)])
-        return self._standing(self.p_values.max(axis=1))
+        return self._judged(lambda p_values: p_values.max(axis=1), np.all)
 
     @property
     def found_by_any(self) -> Positions:
         """Which people does at least one test find? Of several attributes: on one or more."""
-        if self.p_values is None:
-            return np.asarray(self.rows[self._tests.any(axis=1)])
-        ranked = np.sort(self.p_values, axis=1)  # NaN last
-        tests = np.isfinite(ranked).sum(axis=1, keepdims=True)
-        simes = ranked * tests / np.arange(1, ranked.shape[1] + 1)
-        return self._standing(np.where(np.isnan(simes), np.inf, simes).min(axis=1))
+        return self._judged(_simes, np.any)
 
     def patterns(self) -> dict[tuple[str, ...], int]:
         """How many people are found by exactly which tests? Most frequent first."""
@@ -145,15 +138,15 @@ class SituationComparison:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    @property
-    def _tests(self) -> Truths:
-        return self.found[:, : len(self.names) - self.flips]
-
-    def _standing(self, p_values: Array) -> Positions:
-        """Which people stand after adjustment, of those for whom there is a p-value?"""
+    def _judged(self, combine: Callable[[Array], Array], marked: Callable[..., Any]) -> Positions:
+        """Which people stand after adjustment, by p-values or, without them, by marks?"""
+        if self.p_values is None:
+            marks = marked(self.found[:, : len(self.names) - self.flips], axis=1)
+            return np.asarray(self.rows[marks])
+        p_values = combine(self.p_values)
         known = np.isfinite(p_values)
-        adjusted = benjamini_hochberg(p_values[known])
-        return np.asarray(self.rows[known][adjusted <= self.error])
+        stands = benjamini_hochberg(p_values[known]) <= self.error
+        return np.asarray(self.rows[known][stands])
 
     def _of(self, name: str) -> Truths:
         if name not in self.names:
@@ -191,29 +184,37 @@ def compare_situations(
     if by not in get_args(By):
         raise SituationError(f"by is one of {', '.join(map(repr, get_args(By)))}; found {by!r}")
     _check_same_people(tests)
-    first = next(iter(tests.values()))
-    size = first.ks[0] if k is None else k
+    size = next(iter(tests.values())).ks[0] if k is None else k
     marks = {name: _marked(test, test.at(size), by) for name, test in tests.items()}
     flips = _flips(tests)
     people = [test.situations.brought(test.situations.complainants) for test in tests.values()]
     rows = np.unique(np.concatenate(people))
-    found = [np.isin(rows, marked) for marked in (marks | flips).values()]
     p_values = np.full((len(rows), len(tests)), np.nan)
     for at, (test, tested) in enumerate(zip(tests.values(), people, strict=True)):
-        said, column = test.evidence, test.at(size)
-        other_way = ~said.found[:, column] & test.counts.known[:, column]  # two-sided, small too
-        p_value = np.where(other_way, 1.0, said.p_value[:, column])
-        p_values[np.searchsorted(rows, tested), at] = p_value
+        p_values[np.searchsorted(rows, tested), at] = _p_values(test, test.at(size))
     return SituationComparison(
         names=(*marks, *flips),
         rows=rows,
-        found=np.stack(found, axis=1),
+        found=np.stack([np.isin(rows, marked) for marked in (marks | flips).values()], axis=1),
         k=size,
         by=by,
         flips=len(flips),
         p_values=p_values if by == "discovery" else None,
         error=min(1 - test.rule.level for test in tests.values()),
     )
+
+
+def _p_values(test: SituationTest, at: int) -> Array:
+    """P-values of a difference above tau; two-sided ones are small below -tau too."""
+    found = test.evidence.found[:, at] | ~test.counts.known[:, at]
+    return np.where(found, test.evidence.p_value[:, at], 1.0)
+
+
+def _simes(p_values: Array) -> Array:
+    ranked = np.sort(p_values, axis=1)  # not tested last
+    tests = np.isfinite(ranked).sum(axis=1, keepdims=True)
+    scaled = ranked * tests / np.arange(1, ranked.shape[1] + 1)
+    return np.asarray(np.fmin.reduce(scaled, axis=1))
 
 
 def _marked(test: SituationTest, at: int, by: By) -> Positions:

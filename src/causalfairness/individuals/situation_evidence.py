@@ -20,7 +20,6 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from causalfairness.errors import SituationError
 from causalfairness.inference import (
@@ -177,10 +176,7 @@ class PublishedRule:
         delta = p - q
         low = delta - REACH * error
         found = np.round(delta, DIGITS) > self.tau
-        above = np.where(np.abs(delta - self.tau) > TIE, delta - self.tau, 0.0)
-        sure = np.where(above > 0, 0.0, 1.0)  # a standard error of zero leaves no doubt
-        reach = np.divide(above, error, out=np.zeros_like(above), where=error > 0)
-        p_value = np.where(error > 0, ndtr(-reach), sure)
+        p_value = exact_p_values(*counts, tau=self.tau)
         return Evidence(
             control_rate=p,
             test_rate=q,
@@ -241,13 +237,7 @@ def _rate(negative: Array, size: Array) -> Array:
 
 
 def _tail(counts: Counts, tau: float, by_chance: Array | float) -> Array:
-    """One-sided p-values; every shift by chance has a table of its own."""
-    shift = np.broadcast_to(
-        np.ceil(np.maximum(by_chance, 0.0) * GRID - TIE) / GRID, counts[0].shape
-    )
-    found = np.ones(shift.shape)
-    for value in np.unique(shift):
-        here = shift == value
-        x, n, y, m = (each[here] for each in counts)
-        found[here] = exact_p_values(x, n, y, m, min(tau + value, MOST))
-    return found
+    """One-sided p-values of a difference above tau, and above what chance gives."""
+    shift = np.ceil(np.maximum(by_chance, 0.0) * GRID - TIE) / GRID
+    x, n, y, m = counts
+    return exact_p_values(x, n, y, m, np.minimum(tau + shift, MOST))

@@ -221,22 +221,23 @@ class SituationTest:
     def _line(self, at: int) -> SituationCounts:
         said, mirror, chance = self.evidence, self.positive, self.chance
         people = len(self.situations.complainants)
-        evidence = int(said.found[:, at].sum())
-        tied = self.control.tied(self.ks)[:, at] | self.test.tied(self.ks)[:, at]
+        marks = {
+            "discoveries": said.discoveries,
+            "positive_discoveries": mirror.discoveries,
+            "evidence": said.found,
+            "significant": said.significant,
+            "positive": mirror.found,
+            "positive_significant": mirror.significant,
+            "no_verdict": ~self.counts.known,
+            "tied": self.control.tied(self.ks) | self.test.tied(self.ks),
+        }
         return SituationCounts(
             k=self.ks[at],
             complainants=people,
-            discoveries=int(said.discoveries[:, at].sum()),
-            positive_discoveries=int(mirror.discoveries[:, at].sum()),
-            evidence=evidence,
-            share=evidence / people,
+            share=int(said.found[:, at].sum()) / people,
+            **{name: int(each[:, at].sum()) for name, each in marks.items()},
             evidence_by_chance=None if chance is None else float(chance.evidence[at]),
-            significant=int(said.significant[:, at].sum()),
-            positive=int(mirror.found[:, at].sum()),
             positive_by_chance=None if chance is None else float(chance.positive[at]),
-            positive_significant=int(mirror.significant[:, at].sum()),
-            no_verdict=int(np.sum(~self.counts.known[:, at])),
-            tied=int(tied.sum()),
             flipped=None if self.flipped is None else int(self.flipped.sum()),
         )
 

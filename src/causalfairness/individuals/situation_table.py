@@ -125,20 +125,20 @@ class SituationSummary:
 
     def cells(self) -> list[tuple[str, ...]]:
         """What is printed? Lines of text, the first of which holds the headings."""
-        names = ("evidence", "share", "by chance", "significant", "no verdict")
-        cells: list[tuple[str, ...]] = [("  k", "people", "discoveries", "mirror image", *names)]
-        for line in self.lines:
-            first = (line.k, line.complainants, line.discoveries, line.positive_discoveries)
-            chance = line.evidence_by_chance
-            cells.append(
-                (
-                    *(f"{count:,}" for count in (*first, line.evidence)),
-                    f"{line.share:.1%}",
-                    "-" if chance is None else f"{chance:,.0f}",
-                    *(f"{count:,}" for count in (line.significant, line.no_verdict)),
-                )
-            )
-        return cells
+        names = ("discoveries", "mirror image", "evidence", "share", "by chance", "significant")
+        return [("  k", "people", *names, "no verdict"), *map(_cells, self.lines)]
+
+
+def _cells(line: SituationCounts) -> tuple[str, ...]:
+    chance = line.evidence_by_chance
+    found = (line.discoveries, line.positive_discoveries, line.evidence)
+    return (
+        str(line.k),
+        *(f"{count:,}" for count in (line.complainants, *found)),
+        f"{line.share:.1%}",
+        "-" if chance is None else f"{chance:,.0f}",
+        *(f"{count:,}" for count in (line.significant, line.no_verdict)),
+    )
 
 
 def _chance(p_value: float) -> str:

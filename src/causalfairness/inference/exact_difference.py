@@ -25,23 +25,16 @@ SHARES = 513  # nuisance shares among which the maximum is looked for
 SAME = 1e-9  # relative distance below which two statistics are one
 
 
-def exact_p_values(
-    successes: ArrayLike,
-    total: ArrayLike,
-    other_successes: ArrayLike,
-    other_total: ArrayLike,
-    tau: float = 0.0,
-) -> Array:
+def exact_p_values(x: ArrayLike, n: ArrayLike, y: ArrayLike, m: ArrayLike, tau: ArrayLike) -> Array:
     """Return how often equal luck gives a first share so far above the second, at worst.
 
-    One-sided: small where the first share exceeds the second by more than `tau`. Groups of more
-    than 200 people are answered by the normal distribution of the statistic; of nobody the answer
-    is 1.
+    One-sided: small where x / n exceeds y / m by more than `tau`. Groups of more than 200 people
+    are answered by the normal distribution of the statistic; of nobody the answer is 1.
 
     Parameters
     ----------
-    successes, total, other_successes, other_total
-        Whole counts of both groups, of one shape.
+    x, n, y, m
+        Whole counts: successes of how many people, in both groups.
     tau
         The difference that is put up with, between -1 and 1.
 
@@ -52,28 +45,23 @@ def exact_p_values(
 
     Examples
     --------
-    >>> exact_p_values([6, 4], [15, 15], [1, 4], [15, 15]).round(4).tolist()
+    >>> exact_p_values([6, 4], 15, [1, 4], 15, tau=0.0).round(4).tolist()
     [0.0215, 1.0]
     """
-    x, n, y, m = np.broadcast_arrays(
-        *(
-            np.asarray(each, dtype=float)
-            for each in (successes, total, other_successes, other_total)
-        )
-    )
-    found = np.ones(x.shape)
-    sizes, kind = np.unique(np.stack([n.ravel(), m.ravel()]), axis=1, return_inverse=True)
-    for at, (first, second) in enumerate(sizes.T.astype(int)):
-        here = (kind.reshape(-1) == at).reshape(x.shape)
-        i, j = x[here].astype(int), y[here].astype(int)
+    given = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (n, m, tau, x, y)))
+    found = np.ones(given[0].shape)
+    kinds, kind = np.unique(np.stack(given[:3]).reshape(3, -1), axis=1, return_inverse=True)
+    for at, (first, second, margin) in enumerate(kinds.T.tolist()):
+        here = (kind == at).reshape(found.shape)
+        i, j = (each[here] for each in given[3:])
         if max(first, second) > LARGEST:
-            found[here] = ndtr(-score(i / first, first, j / second, second, tau))
+            found[here] = ndtr(-score(i / first, first, j / second, second, margin))
         elif min(first, second) > 0:
-            found[here] = _table(int(first), int(second), float(tau))[i, j]
+            found[here] = _table(int(first), int(second), margin)[i.astype(int), j.astype(int)]
     return found
 
 
-def score(p: Array, n: int, q: Array, m: int, tau: float) -> Array:
+def score(p: Array, n: float, q: Array, m: float, tau: float) -> Array:
     """The score statistic of p - q <= tau; 0 where its variance is.
 
     >>> score(np.array([0.4]), 15, np.array([0.1]), 15, 0.0).round(3).tolist()
@@ -103,18 +91,16 @@ def _fitted(p: Array, q: Array, ratio: float, tau: float) -> Array:
 @lru_cache(maxsize=4096)
 def _table(n: int, m: int, tau: float) -> Array:
     """P-values of all counts (i, j): (n + 1, m + 1)."""
-    i, j = (np.arange(size + 1) for size in (n, m))
-    statistic = score(i[:, None] / n, n, j[None, :] / m, m, tau).ravel()
+    i, j = np.arange(n + 1), np.arange(m + 1)
+    statistic = score(i[:, None] / n, n, j / m, m, tau).ravel()
     order = np.argsort(-statistic, kind="stable")
-    ranked = statistic[order]
-    last = np.append(ranked[:-1] - ranked[1:] > SAME * (1 + np.abs(ranked[:-1])), True)
-    ends = np.flatnonzero(last)  # where all that are at least so large have been added
+    falls = -np.diff(statistic[order]) > SAME * (1 + np.abs(statistic[order][1:]))
+    ends = np.flatnonzero(np.append(falls, True))  # where all that are at least so large are in
     low, high = max(0.0, -tau), min(1.0, 1 - tau)
-    shares = low + (high - low) * np.sin(np.linspace(0, np.pi / 2, SHARES)) ** 2
-    first, second = binom.pmf(i, n, shares[:, None] + tau), binom.pmf(j, m, shares[:, None])
+    shares = low + (high - low) * np.sin(np.linspace(0, np.pi / 2, SHARES)[:, None]) ** 2
     largest = np.zeros(len(ends))
-    for one, other in zip(first, second, strict=True):
-        np.maximum(largest, np.cumsum(np.outer(one, other).ravel()[order])[ends], out=largest)
+    for pair in zip(binom.pmf(i, n, shares + tau), binom.pmf(j, m, shares), strict=True):
+        np.maximum(largest, np.cumsum(np.outer(*pair).ravel()[order])[ends], out=largest)
     found = np.empty(len(order))
-    found[order] = np.minimum(largest, 1.0)[np.searchsorted(ends, np.arange(len(order)))]
+    found[order] = np.repeat(np.minimum(largest, 1.0), np.diff(ends, prepend=-1))
     return found.reshape(n + 1, m + 1)

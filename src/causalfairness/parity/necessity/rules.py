@@ -26,13 +26,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from causalfairness.effects import Effect
-from causalfairness.inference import (
-    equivalence_p_value,
-    holm,
-    minimum_effect_p_value,
-    rows_to_rule_out,
-)
-from causalfairness.inference.intervals import check_margin, normal_reach
+from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p_value
+from causalfairness.inference.intervals import check_margin, normal_reach, rows_to_rule_out
 
 Verdict = Literal["violated", "satisfied", "undecided"]
 
@@ -125,11 +120,8 @@ class EquivalenceRule:
 
     def _needed(self, error: float, people: int | None) -> int | None:
         """How many people would do, where these are too few to show even an effect of zero."""
-        if (
-            not self.margin
-            or people is None
-            or error * normal_reach(2 * self.level - 1) <= self.margin
-        ):
+        reach = normal_reach(2 * self.level - 1) * error
+        if not self.margin or people is None or reach <= self.margin:
             return None
         return rows_to_rule_out(self.margin, [people * error**2], [1.0], level=self.level)
 
