@@ -36,7 +36,7 @@ def said_by(error: Exception, columns: Iterable[Column] = ()) -> str:
 
     Examples
     --------
-    >>> said_by(ValueError("'Smith' is not in /home/list.csv, row 12"))
+    >>> said_by(ValueError("'Smith' is not in people/list.csv, row 12"))
     'a defect of the program stopped this, and nothing else: ValueError: ... is not in ..., row ...'
     """
     if isinstance(error, CausalFairnessError):
