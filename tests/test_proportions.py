@@ -296,6 +296,15 @@ def test_exact_p_values_are_those_of_barnard_at_no_difference():
         ((5, 30, 0, 30), 0.011194811),
     ):
         assert exact_p_values(x, n, y, m, 0.0) == pytest.approx(p_value, rel=0.03)
-    assert exact_p_values(3, 0, 0, 5, 0.0) == exact_p_values(0, 5, 0, 5, 0.0) == 1.0
+    assert exact_p_values(0, 0, 0, 5, 0.0) == exact_p_values(0, 5, 0, 5, 0.0) == 1.0
     large = exact_p_values(130, 1_000, 100, 1_000, 0.0)  # beyond 200 people: normal
     assert large == pytest.approx(norm.sf(0.03 / np.sqrt(0.115 * 0.885 * 2 / 1_000)))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [(6, 5, 0, 5, 0), (1, 5, -1, 5, 0), (1.5, 5, 1, 5, 0), (1, 5, 1, 5, 1), (np.nan, 5, 1, 5, 0)],
+)
+def test_counts_without_an_exact_test_are_refused(bad):
+    with pytest.raises(ValueError, match="successes are whole numbers of at most as many people"):
+        exact_p_values(*bad)

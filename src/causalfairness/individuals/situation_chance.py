@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.individuals.situation_evidence import TIE
 from causalfairness.individuals.situation_groups import NOBODY, Neighborhood, PeerGroups
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 DRAWS, NEAR, SEED = 10, 10, 1
-TIE = 1e-9
 
 
 class Chance(NamedTuple):

@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 Array = NDArray[np.float64]
 LARGEST = 200  # people per group up to whom tables are exact
-SHARES = 513  # nuisance shares among which the maximum is looked for
+SHARES = 257  # nuisance shares among which the maximum is looked for
 SAME = 1e-9  # relative distance below which two statistics are one
 
 
@@ -48,16 +48,23 @@ def exact_p_values(x: ArrayLike, n: ArrayLike, y: ArrayLike, m: ArrayLike, tau: 
     >>> exact_p_values([6, 4], 15, [1, 4], 15, tau=0.0).round(4).tolist()
     [0.0215, 1.0]
     """
-    given = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (n, m, tau, x, y)))
-    found = np.ones(given[0].shape)
-    kinds, kind = np.unique(np.stack(given[:3]).reshape(3, -1), axis=1, return_inverse=True)
+    asked = (np.asarray(each, dtype=float) for each in (n, m, tau, x, y))
+    n, m, margins, x, y = np.broadcast_arrays(*asked)
+    inside = (x >= 0) & (x <= n) & (y >= 0) & (y <= m) & (np.abs(margins) < 1)
+    if not (inside.all() and all((each == np.rint(each)).all() for each in (n, m, x, y))):
+        raise ValueError(
+            "successes are whole numbers of at most as many people, and tau lies between -1 and 1; "
+            f"found {x!r} of {n!r}, {y!r} of {m!r} and {tau!r}"
+        )
+    found = np.ones(n.shape)
+    kinds, kind = np.unique(np.stack([n, m, margins]).reshape(3, -1), axis=1, return_inverse=True)
     for at, (first, second, margin) in enumerate(kinds.T.tolist()):
-        here = (kind == at).reshape(found.shape)
-        i, j = (each[here] for each in given[3:])
+        here = (kind == at).reshape(n.shape)
         if max(first, second) > LARGEST:
-            found[here] = ndtr(-score(i / first, first, j / second, second, margin))
+            found[here] = ndtr(-score(x[here] / first, first, y[here] / second, second, margin))
         elif min(first, second) > 0:
-            found[here] = _table(int(first), int(second), margin)[i.astype(int), j.astype(int)]
+            table = _table(int(first), int(second), margin)
+            found[here] = table[x[here].astype(int), y[here].astype(int)]
     return found
 
 
@@ -88,7 +95,7 @@ def _fitted(p: Array, q: Array, ratio: float, tau: float) -> Array:
     return np.asarray(np.clip(first - tau, max(0.0, -tau), min(1.0, 1 - tau)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _table(n: int, m: int, tau: float) -> Array:
     """P-values of all counts (i, j): (n + 1, m + 1)."""
     i, j = np.arange(n + 1), np.arange(m + 1)
