@@ -276,6 +276,11 @@ def _sentences(test: SituationTest, found: SituationSummary) -> Iterator[str]:
         f"The mirror image, a difference below {0.0 - test.rule.tau:g}: "
         f"{_each(found, 'positive')}{_by_chance(found, 'positive_by_chance')}."
     )
+    yield from _caveats(test, found)
+
+
+def _caveats(test: SituationTest, found: SituationSummary) -> Iterator[str]:
+    """About whom nothing can be said, and where a draw decides."""
     if any(line.no_verdict for line in found):
         yield (
             "Nothing can be said, because nobody near enough is in a group: "
