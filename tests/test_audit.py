@@ -1,17 +1,25 @@
 """Does an audit ask what it says, and record what the library answers?"""
 
+import io
 import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from rich.console import Console
+from scipy.stats import norm
 
 import causalfairness as cf
 from audit_studies import EVERY_KIND, PREDICTED, ROLES, people, study, without_timings
+from causalfairness.audit import register, units
+from causalfairness.audit.answers.people import _bars
 from causalfairness.audit.running import identity_of
 from causalfairness.audit.store import key_of
 from causalfairness.audit.study import prepare
 from causalfairness.audit.units import units_of
+from causalfairness.cli.findings import print_findings
+from causalfairness.individuals.shifts import _bandwidth
 
 MODEL = cf.StandardFairnessModel(**PREDICTED)
 
@@ -161,6 +169,112 @@ def test_a_question_that_is_refused_does_not_stop_the_others(data):
     assert "k = 100000 is larger" in reason
     assert result.record["answers"][0]["refused_by"] == "SituationError"
     assert "Not answered" in str(result)
+
+
+def test_a_margin_out_of_reach_is_said_wherever_a_verdict_stands(tmp_path):
+    few = people(512, frame="pandas")
+    few["group"] = few["group"].sample(frac=1, random_state=0).to_numpy()  # no effect of it
+    asked = [
+        {"ask": "disparity", "margin": 0.01},
+        {"ask": "necessity", "margin": 0.01},
+        {"ask": "error_rates", "rates": ["fpr"], "margin": 0.01},
+        {"ask": "predictive_parity", "bins": 2, "replicates": 50, "margin": 0.01},
+    ]
+    result = study(questions=asked).run(few)
+    reach = "with 512 people a margin of "
+    for answer in result.record["answers"]:
+        assert answer["verdict"] == "undecided"
+        assert "is out of reach; about " in answer["sentences"][-1]
+        judged = answer["judgment"].get("effects") or answer["judgment"]["paths"]
+        needed = [each["people_needed"] for each in judged if each["people_needed"]]
+        for each in judged:
+            times = (norm.ppf(0.95) + norm.ppf(0.9)) * each["standard_error"] / 0.01
+            if each["people_needed"]:
+                assert each["people_needed"] == pytest.approx(each["people"] * times**2, rel=1e-3)
+        assert max(needed) > 10 * 512
+    assert reach in result.record["answers"][0]["sentences"][-1]
+    page = cf.report.write_html(result, tmp_path / "page.html").read_text("utf-8")
+    assert page.count("with 512 people a margin of this size is out of reach") >= 3
+    printed = io.StringIO()
+    print_findings(result.record, "four questions", Console(file=printed, width=100))
+    assert "is out of reach; about" in " ".join(printed.getvalue().split())
+    model = cf.StandardFairnessModel(**PREDICTED)
+    report = cf.check_business_necessity(few, model, margin=0.01)
+    assert "with 512 people a margin of 1 point is out of reach" in str(report)
+
+
+def equal_shifts():
+    """A score that is .5 higher in one group, for everybody: by rounding alone, shifts differ."""
+    rng = np.random.default_rng(0)
+    group, x = rng.integers(0, 2, 300), rng.normal(size=300)
+    outcome = np.round(x + rng.normal(size=300) + 0.7 * group, 1)
+    data = {"g": np.where(group, "b", "w"), "x": x, "y": outcome}
+    return pd.DataFrame(data | {"score": np.round(x) + 0.5 * group})
+
+
+EQUAL = {
+    "protected": "g",
+    "reference": "w",
+    "comparison": "b",
+    "confounders": ["x"],
+    "outcome": "y",
+    "prediction": "score",
+}
+
+
+def test_shifts_that_are_equal_for_everybody_are_answered_and_drawn(tmp_path):
+    result = cf.Audit(roles=EQUAL, questions=[{"ask": "counterfactual_fairness"}]).run(
+        equal_shifts()
+    )
+    assert result.unanswered == {}
+    shifts = result.record["answers"][0]["details"]["groups"][0]["shifts"]
+    assert max(shifts["counts"]) == sum(shifts["counts"]) > 100  # one bar
+    assert np.ptp(shifts["edges"]) == pytest.approx(1.0)
+    page = cf.report.write_html(result, tmp_path / "page.html").read_text("utf-8")
+    assert "Counterfactual fairness" in page
+
+
+@pytest.mark.parametrize("score", [0.1 + 0.2, 1e9, -3e15, 0.0, 1e-300])
+@pytest.mark.parametrize("rounding", [0.0, 1e-16, 3e-16])
+def test_scores_that_are_equal_for_everybody_are_spread_out(score, rounding):
+    rng = np.random.default_rng(0)
+    values = score * (1 + rounding * rng.integers(-3, 4, 50))
+    counts, edges = _bars(values)
+    assert sorted(counts) == [0] * 19 + [50]
+    assert (np.diff(edges) > 0).all()
+    assert _bandwidth(values) > 0
+    at = np.linspace(values.min() - 3 * _bandwidth(values), values.max(), 64)
+    assert (np.diff(at) > 0).all()
+
+
+def test_a_defect_in_one_question_is_recorded_and_the_others_are_answered(data, monkeypatch):
+    def broken(*_):
+        raise KeyError("Smith, aged 53, of ~/someone/people.csv")
+
+    asked = [{"ask": "disparity"}, {"ask": "invariance", "features": ["c1"], "margin": 0.1}]
+    monkeypatch.setitem(units.ASK, "invariance", broken)
+    result = study(questions=[*asked, {"ask": "group_metrics"}]).run(data)
+    statuses = [answer["status"] for answer in result.record["answers"]]
+    assert statuses == ["answered", "not answered", "answered"]
+    failed = result.record["answers"][1]
+    assert failed["refused_by"] == "KeyError"
+    assert failed["reason"].startswith("a defect of the program stopped this, and nothing else: ")
+    for private in ("Smith", "53", "someone", "people.csv"):
+        assert private not in str(result.record["answers"][1])
+    assert result.defects == {failed["title"]: failed["reason"]}
+    assert result.verdict == "undecided"  # it was to be judged
+    assert "Not answered: a defect of the program" in str(result)
+
+
+def test_a_defect_in_a_test_of_the_graph_costs_no_answer(data, monkeypatch):
+    def broken(*_):
+        raise ValueError("no such luck with blue people")
+
+    monkeypatch.setattr(register, "checked", broken)
+    result = study().run(data)
+    assert result.unanswered == {}
+    (said,) = set(result.defects.values())
+    assert said.endswith("ValueError: no such luck with ... people")  # a label of the data
 
 
 def test_a_judged_question_without_an_answer_leaves_the_whole_undecided(data):

@@ -115,6 +115,27 @@ def test_nothing_is_asked_twice(tmp_path, monkeypatch):
     assert all(each["restored"] for each in again["timings"]["questions"])
 
 
+def test_a_question_that_met_a_defect_is_asked_again_and_no_other(tmp_path, monkeypatch):
+    from causalfairness.audit import units
+
+    def broken(*_):
+        raise RuntimeError("not today")
+
+    data = people(400)
+    audit = study(questions=[{"ask": "disparity"}, {"ask": "invariance", "features": ["c1"]}])
+    with monkeypatch.context() as patched:
+        patched.setitem(units.ASK, "invariance", broken)
+        assert list(audit.run(data, folder=tmp_path).defects) == ["invariance: green against blue"]
+    again = audit.run(data, folder=tmp_path)
+    assert again.defects == again.unanswered == {}
+    assert [each["restored"] for each in again.record["timings"]["questions"]] == [
+        True,
+        False,
+        True,
+    ]
+    assert without_timings(again.record) == without_timings(audit.run(data).record)
+
+
 def test_one_more_question_leaves_the_others_alone(tmp_path):
     data = people(400)
     study(questions=EVERY_KIND[:2]).run(data, folder=tmp_path)

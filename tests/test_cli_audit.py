@@ -58,6 +58,22 @@ def test_the_exit_code_says_what_was_found(home, question, code):
     run("audit", home.audit(question), code=code)
 
 
+def test_a_defect_in_one_question_has_an_exit_code_of_its_own(home, monkeypatch):
+    from causalfairness.audit import units
+
+    def broken(*_):
+        raise RuntimeError("not today")
+
+    monkeypatch.setitem(units.ASK, "invariance", broken)
+    asked = [{"ask": "disparity", "margin": 0.0}, {"ask": "invariance", "features": ["c1"]}]
+    done = run("audit", home.audit(*asked), code=70)
+    assert (
+        "Not answered: a defect of the program stopped this, and nothing else: RuntimeError:"
+        in (flat(done.output))
+    )
+    assert "violated" in done.output
+
+
 def test_no_answer_at_all_is_an_error(home):
     done = run("audit", home.audit({"ask": "situations", "k": [5_000]}), code=3)
     assert "Not answered: k = 5000 is larger" in flat(done.stdout)

@@ -75,13 +75,15 @@ def test_the_table_is_that_of_the_library(loans, folder):
         assert found[name] == pytest.approx(values)
     text = flat(done.stdout)
     for line in expected.summary():
-        assert f"{line.k} {line.complainants} {line.evidence} {line.share:.1%}" in text
+        first = f"{line.k} {line.complainants} {line.discoveries} {line.positive_discoveries}"
+        assert f"{first} {line.evidence} {line.share:.1%}" in text
     for sentence in expected.sentences():
         assert sentence in text
     for assumption in expected.assumptions:
         assert f"- {assumption}" in text
     assert "situation testing: people with gender = Female compared with other people" in text
-    assert "--interval newcombe stays honest there" in text
+    wald = run(path, *WORDS, "--k", "5", "--interval", "wald")
+    assert "--interval newcombe stays honest there" in flat(wald.stdout)
     assert f"({2 * expected.summary()[15].complainants} rows)" in flat(done.stderr)
     assert "\x1b" not in done.output
 

@@ -112,7 +112,8 @@ def test_the_plain_test_group_is_that_of_plain_situation_testing(plain, other):
 def test_names_keep_their_letters(other, plain):
     row = one_of_each(plain)["significant"]
     for found in (plain.dossier(row), other.dossier(row)):
-        said = found.sentences()[0]
+        first, said = found.sentences()[:2]
+        assert "stand" in first
         assert found.control.about in said
         assert found.test.about in said
 
@@ -132,6 +133,10 @@ def test_words_match_the_finding(other):
     assert "and the interval excludes 0 at the 95% level" in said["significant"]
     assert "but the interval includes 0: of so few people chance alone" in said["unsure"]
     assert "That is no evidence of a difference above 0, under these assumptions." in said["none"]
+    assert "does not stand out from chance" in other.dossier(people["none"]).sentences()[0]
+    found = other.dossier(someone(other, lambda t: t["discovery"])).sentences()
+    assert "the difference stands out" in found[0]
+    assert "Groups exchanged among neighbors give" in found[3]
     for text in said.values():
         assert "under these assumptions" in text
         assert "Declined means approved = 0" in text

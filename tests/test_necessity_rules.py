@@ -5,7 +5,7 @@ False verdicts are looked for where they are likeliest: with every path exactly 
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 import causalfairness as cf
 from causalfairness.effects import Basis, Effect
@@ -53,6 +53,34 @@ def test_all_paths_may_be_satisfied_together_where_none_stands_out_alone():
     alone = rule.judge(at_p_values([0.001, 0.2, 0.3], rule)).evidence[0]
     assert alone.verdict == "satisfied"
     assert alone.equivalence_adjusted == pytest.approx(0.003)
+
+
+def test_a_margin_that_nobody_could_meet_says_how_many_people_would_do():
+    """Two halves of 512 people, both with a share of one half: the standard error is 4.4 points."""
+    rule, error = EquivalenceRule(0.01, 0.95), np.sqrt(0.25 / 256 * 2)
+    (said,) = rule.judge(effects([0.0], error), [512]).evidence
+    assert (said.verdict, said.people, said.people_needed) == ("undecided", 512, 85_639)
+    words = "with 512 people a margin of 1 point is out of reach; about 86,000 would do"
+    assert said.out_of_reach("1 point") == words
+    (enough,) = rule.judge(effects([0.0], error * np.sqrt(512 / 85_639)), [85_639]).evidence
+    assert enough.verdict == "satisfied"
+    assert enough.people_needed is None
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_a_margin_is_out_of_reach_where_an_effect_of_zero_would_be_undecided(level):
+    rule = EquivalenceRule(0.05, level)
+    for error in 0.05 / norm.ppf(level) * np.array([0.999, 1.001]):
+        (at_zero,) = rule.judge(effects([0.0], error), [100]).evidence
+        (beside,) = rule.judge(effects([0.02], error), [100]).evidence
+        assert (at_zero.verdict == "undecided") is (beside.people_needed is not None)
+    (far,) = rule.judge(effects([0.9], 0.1), [100]).evidence
+    assert far.verdict == "violated"
+    assert far.out_of_reach("x") == ""  # what is shown needs no more people
+    (exact,) = EquivalenceRule(0.0, level).judge(effects([0.0], 0.1), [100]).evidence
+    assert exact.people_needed is None
+    (alone,) = rule.judge(effects([0.0], 0.1)).evidence
+    assert alone.people_needed is None  # nobody said how many people there are
 
 
 @pytest.mark.parametrize("level", [0.51, 0.9, 0.95, 0.999])

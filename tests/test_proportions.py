@@ -9,6 +9,7 @@ from scipy.stats import binom, norm
 from causalfairness.inference import (
     agresti_caffo_interval,
     effective_size,
+    exact_p_values,
     newcombe_interval,
     ratio_interval,
     wald_interval,
@@ -235,3 +236,75 @@ def test_weighted_shares_vary_as_the_effective_size_says():
     low, high = wilson_interval(found * size, np.full(draws, size), 0.95)
     hits = int(np.sum((low <= share) & (share <= high)))
     assert abs(hits / draws - 0.95) < 4 * np.sqrt(0.95 * 0.05 / draws)
+
+
+# --- exact tests ----------------------------------------------------------------------------------
+
+
+def tables(n, m):
+    """All pairs of counts, and their chances where the shares are p and q."""
+    x, y = np.meshgrid(np.arange(n + 1), np.arange(m + 1), indexing="ij")
+    return x, y, lambda p, q: binom.pmf(x, n, p) * binom.pmf(y, m, q)
+
+
+def largest_level(rejects, chance, tau, shares=401):
+    """The largest chance of a rejection, over all pairs of shares that differ by tau."""
+    return max(float(chance(q + tau, q)[rejects].sum()) for q in np.linspace(0, 1 - tau, shares))
+
+
+@pytest.mark.parametrize(("k", "newcombe", "wald"), [(15, 0.050, 0.059), (30, 0.055, 0.058)])
+def test_exact_p_values_keep_their_level_where_intervals_exceed_it(k, newcombe, wald):
+    """Enumerated, no draws: one-sided at .05, as situation tests are."""
+    x, y, chance = tables(k, k)
+    for interval, level in ((newcombe_interval, newcombe), (wald_interval, wald)):
+        low = interval(x, np.full_like(x, k), y, np.full_like(y, k), 0.9).low
+        inside = np.linspace(0.05, 0.95, 181)  # beyond, Wald's intervals have no width
+        found = max(float(chance(q, q)[low > 1e-9].sum()) for q in inside)
+        assert found == pytest.approx(level, abs=0.0015)
+    p_values = exact_p_values(x, k, y, k, 0.0)
+    assert 0.03 < largest_level(p_values <= 0.05, chance, 0.0) <= 0.05
+    score = chance_of_score(x, y, k)
+    assert largest_level(score <= 0.05, chance, 0.0) > 0.051  # the normal stand-in does not
+
+
+def chance_of_score(x, y, k):
+    """The p-value of the same statistic by its normal distribution, which is not exact."""
+    pooled = (x + y) / (2 * k)
+    error = np.sqrt(pooled * (1 - pooled) * 2 / k)
+    z = np.divide((x - y) / k, error, out=np.zeros(x.shape), where=error > 0)
+    return norm.sf(z)
+
+
+@pytest.mark.parametrize(("n", "m", "tau"), [(15, 15, 0.1), (12, 7, -0.2), (9, 20, 0.3)])
+def test_exact_p_values_hold_at_every_level_and_nuisance_share(n, m, tau):
+    x, y, chance = tables(n, m)
+    p_values = exact_p_values(x, n, y, m, tau)
+    shares = np.linspace(max(0.0, -tau), min(1.0, 1 - tau), 301)
+    for level in np.unique(p_values[p_values < 0.3])[::5]:
+        rejects = p_values <= level
+        worst = max(float(chance(q + tau, q)[rejects].sum()) for q in shares)
+        assert worst <= level * (1 + 2e-3)
+        assert worst >= level * (1 - 2e-2)  # attained: no power is given away
+    assert (np.diff(p_values, axis=0) <= 1e-12).all()  # more events above, smaller p
+    assert (np.diff(p_values, axis=1) >= -1e-12).all()
+
+
+def test_exact_p_values_are_those_of_barnard_at_no_difference():
+    for (x, n, y, m), p_value in (  # scipy.stats.barnard_exact(..., alternative="greater")
+        ((6, 15, 1, 15), 0.021532404),
+        ((7, 12, 1, 10), 0.010989993),
+        ((5, 30, 0, 30), 0.011194811),
+    ):
+        assert exact_p_values(x, n, y, m, 0.0) == pytest.approx(p_value, rel=0.03)
+    assert exact_p_values(0, 0, 0, 5, 0.0) == exact_p_values(0, 5, 0, 5, 0.0) == 1.0
+    large = exact_p_values(130, 1_000, 100, 1_000, 0.0)  # beyond 200 people: normal
+    assert large == pytest.approx(norm.sf(0.03 / np.sqrt(0.115 * 0.885 * 2 / 1_000)))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [(6, 5, 0, 5, 0), (1, 5, -1, 5, 0), (1.5, 5, 1, 5, 0), (1, 5, 1, 5, 1), (np.nan, 5, 1, 5, 0)],
+)
+def test_counts_without_an_exact_test_are_refused(bad):
+    with pytest.raises(ValueError, match="successes are whole numbers of at most as many people"):
+        exact_p_values(*bad)

@@ -10,9 +10,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from benchmarks.coverage.situations import applicants, compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
 import causalfairness as cf
 from causalfairness.datasets.loan import make_loan_application_counterfactual
@@ -29,11 +30,17 @@ from causalfairness.errors import (
     WeightError,
 )
 from causalfairness.individuals import MixedDistance, published_situation_test
-from causalfairness.individuals.situation_evidence import Counts, IntervalRule, interval_rule
+from causalfairness.individuals.situation_evidence import (
+    Counts,
+    IntervalRule,
+    PublishedRule,
+    interval_rule,
+)
 from causalfairness.individuals.situation_rows import read_situations
 from causalfairness.inference import (
     agresti_caffo_interval,
     benjamini_hochberg,
+    exact_p_values,
     newcombe_interval,
     wald_interval,
 )
@@ -322,54 +329,52 @@ def test_intervals_are_those_of_inference(name, sided, inner):
     assert np.array_equal(said.significant, said.found & (ends.low > 0.1 + 1e-9))
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("sided", ["one", "two"])
-@pytest.mark.parametrize("tau", [0.0, 0.05, -0.1])
-def test_a_p_value_and_its_interval_agree(name, sided, tau):
-    rule = interval_rule(tau, 0.95, sided, name)
-    said = rule.weigh(grid(15, 20))
-    above, below = said.low > tau + 1e-9, said.high < tau - 1e-9
-    if sided == "one":
-        assert np.array_equal(above, said.p_value < 0.05)
-    else:
-        assert np.array_equal(above | below, said.p_value < 0.05)
-
-
-def test_p_values_have_their_closed_forms():
+@pytest.mark.parametrize("tau", [0.0, 0.1, -0.2])
+def test_p_values_are_exact_whatever_the_interval(tau):
     counts = grid(15, 12)
+    one, two = (
+        interval_rule(tau, 0.95, sided, "newcombe").p_values(counts)[:, 0]
+        for sided in ("one", "two")
+    )
     x, n, y, m = (column[:, 0] for column in counts)
-    for name, add in (("wald", 0), ("agresti-caffo", 1)):
-        p, q = (x + add) / (n + 2 * add), (y + add) / (m + 2 * add)
-        error = np.sqrt(p * (1 - p) / (n + 2 * add) + q * (1 - q) / (m + 2 * add))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            exact = norm.sf((p - q - 0.05) / error)
-        found = interval_rule(0.05, 0.95, "one", name).p_values(counts)[:, 0]
-        inside = (error > 0) & (np.abs(p - q - 0.05) < 7.9 * error) & (np.abs(p - q) < 0.9)
-        assert inside.sum() > 150
-        assert found[inside] == pytest.approx(exact[inside], rel=1e-6)
-        twice = interval_rule(0.05, 0.95, "two", name).p_values(counts)[:, 0]
-        assert twice == pytest.approx(np.minimum(1, 2 * np.minimum(found, 1 - found)))
-    # Newcombe has none: at the p-value the lower end meets tau, up to the steps of the search
-    found = interval_rule(0.05, 0.95, "one", "newcombe").p_values(counts)[:, 0]
-    for at in np.flatnonzero((found > 1e-6) & (found < 0.4))[::7]:
-        low = newcombe_interval(x[at], n[at], y[at], m[at], 1 - 2 * found[at]).low
-        assert low == pytest.approx(0.05, abs=1e-4)
+    assert one.tolist() == exact_p_values(x, n, y, m, tau).tolist()
+    lower = exact_p_values(y, m, x, n, -tau)
+    assert two.tolist() == np.minimum(1, 2 * np.minimum(one, lower)).tolist()
+    wald = interval_rule(tau, 0.95, "one", "wald").weigh(counts)
+    assert wald.p_value[:, 0].tolist() == one.tolist()
+
+
+def test_what_chance_gives_moves_the_difference_that_is_tested():
+    counts = Counts(*np.full((4, 1, 3), [[[13]], [[15]], [[6]], [[15]]], dtype=float))
+    by_chance = np.array([[0.124, -0.3, 0.0]])
+    rule = interval_rule(0.05, 0.95, "one", "newcombe")
+    found = rule.weigh(counts, by_chance).p_value[0]
+    assert found[0] == exact_p_values(13, 15, 6, 15, 0.05 + 0.13)  # rounded up
+    assert found[1] == found[2] == exact_p_values(13, 15, 6, 15, 0.05)  # never easier
+    assert found[0] > 3 * found[1]
+    assert rule.weigh(counts, np.full((1, 3), 0.99)).p_value.min() > 0.9
+
+
+def test_published_evidence_has_exact_p_values_too():
+    x, n, y, m = grid(15, 12)
+    said = PublishedRule(0.05).weigh(grid(15, 12))
+    assert np.array_equal(said.p_value, exact_p_values(x, n, y, m, 0.05))
 
 
 def test_an_interval_without_width_is_sure_and_is_pointed_out():
     rule = interval_rule(0.0, 0.95, "one", "wald")
-    assert rule.weigh(counts_of(15, 15, 0, 15)).p_value.item() == 0.0
     nothing = rule.weigh(counts_of(15, 15, 15, 15))
     assert nothing.p_value.item() == 1.0
     assert not nothing.found.item()
+    assert rule.weigh(counts_of(15, 15, 0, 15)).low.item() == 1.0
     careful = interval_rule(0.0, 0.95, "one", "newcombe").weigh(counts_of(15, 15, 0, 15))
     assert 0 < careful.p_value.item() < 0.001
     assert careful.low.item() < 0.9
     data = people(np.random.default_rng(7))
     data["hired"] = (data["sex"] == "M").astype(int)
-    wald = cf.situation_test(data, k=5, **MIXED)
+    wald = cf.situation_test(data, k=5, interval="wald", **MIXED)
     assert "30 of 30 intervals have no width" in wald.notes[-1]
-    newcombe = cf.situation_test(data, k=5, interval="newcombe", **MIXED)
+    newcombe = cf.situation_test(data, k=5, **MIXED)
     assert not any("no width" in note for note in newcombe.notes)
 
 
@@ -384,7 +389,7 @@ def test_the_mirror_image_exchanges_the_groups():
     rng = np.random.default_rng(8)
     data = people(rng, n=120)
     women = cf.situation_test(data, k=7, tau=0.1, interval="newcombe", **MIXED)
-    mirrored = women.rule.weigh(women.counts.exchanged())
+    mirrored = women.rule.weigh(women.counts.exchanged(), -women.chance.delta)
     delta = women.evidence.delta
     assert np.array_equal(women.positive.found, delta < -0.1 - 1e-9)
     assert np.array_equal(women.positive.significant, women.evidence.high < -0.1 - 1e-9)
@@ -392,6 +397,7 @@ def test_the_mirror_image_exchanges_the_groups():
     line = women.summary()[7]
     assert line.positive == int((delta < -0.1 - 1e-9).sum()) > 0
     assert line.positive_discoveries <= line.positive_significant <= line.positive
+    assert women.table()["positive_discovery"].sum() == line.positive_discoveries
 
 
 def test_discoveries_are_those_of_benjamini_and_hochberg():
@@ -621,11 +627,12 @@ def test_multiple_discrimination_is_evidence_on_every_attribute():
         "sex": cf.situation_test(data, protected="sex", comparison="F", **common),
         "race": cf.situation_test(data, protected="race", comparison="Black", **common),
     }
-    both = cf.compare_situations(tests)
+    both = cf.compare_situations(tests, by="evidence")
     found = {
         name: set(test.table()["row"][test.table()["evidence"]].tolist())
         for name, test in tests.items()
     }
+    assert set(both.found_by_any.tolist()) == found["sex"] | found["race"]
     assert set(both.found_by_all.tolist()) == found["sex"] & found["race"]
     assert both.overlap("sex", "race") == len(found["sex"] & found["race"]) > 0
     assert set(both.only("sex").tolist()) == found["sex"] - found["race"]
@@ -634,6 +641,47 @@ def test_multiple_discrimination_is_evidence_on_every_attribute():
     assert (twice["sex"] == "F").all()
     assert (twice["race"] == "Black").all()
     assert "found by every one of the 2 tests" in str(both)
+
+
+def test_flips_stand_beside_and_are_not_required():
+    data, as_men = through_pay(2_000, 6, direct=0.05)
+    as_men["hired"] = 0  # everybody would have been declined: nobody flips
+    test = cf.counterfactual_situation_test(data, as_men, k=10, **PAY)
+    for by in ("evidence", "discovery"):
+        both = cf.compare_situations({"CST": test}, by=by)
+        assert both.names == ("CST", "counterfactual fairness")
+        assert len(both.found_by_all) == len(both.found_by_any) == both.counts["CST"] > 0
+        assert both.counts["counterfactual fairness"] == 0
+        assert "by every one of the 1 tests" in str(both)
+
+
+def test_several_attributes_are_judged_by_the_largest_p_and_by_simes():
+    """Women and Black people need 0.2 more, and decisions on others are the same for all."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"sex": rng.choice(["F", "M"], 3_000), "pay": rng.random(3_000)})
+    data["race"] = rng.choice(["Black", "white"], 3_000)
+    bar = 0.4 + 0.2 * (data["sex"] == "F") + 0.2 * (data["race"] == "Black")
+    data["hired"] = (data["pay"] > bar).astype(int)
+    asked = {"features": ["pay"], "decision": "hired", "favorable": 1, "k": 30}
+    groups = {"sex": "F", "race": "Black"}
+    tests = {
+        name: cf.situation_test(data, protected=name, comparison=group, **asked)
+        for name, group in groups.items()
+    }
+    both = cf.compare_situations(tests)
+    p = {name: test.table().to_pandas().set_index("row")["p_value"] for name, test in tests.items()}
+    together = pd.concat(p, axis=1)
+    on_all = together.dropna().max(axis=1)
+    kept = on_all[benjamini_hochberg(on_all) <= 0.05]
+    assert both.found_by_all.tolist() == kept.index.tolist()
+    simes = together.apply(
+        lambda row: (np.sort(row.dropna()) * row.count() / np.arange(1, row.count() + 1)).min(),
+        axis=1,
+    ).sort_index()
+    kept = simes[benjamini_hochberg(simes) <= 0.05]
+    assert both.found_by_any.tolist() == kept.index.tolist()
+    assert 0 < len(both.found_by_all) < len(both.found_by_any)
+    assert (data.loc[both.found_by_all, ["sex", "race"]] == ["F", "Black"]).all(axis=None)
 
 
 def test_intersectional_discrimination_compares_with_everyone_else():
@@ -718,7 +766,8 @@ def test_who_is_found_by_which_test():
         flipped = tests["CST"].flipped
         assert records["counterfactual fairness"].to_numpy().tolist() == flipped.tolist()
         assert sum(both.patterns().values()) == int(both.found.any(axis=1).sum())
-    both = cf.compare_situations(tests)
+    assert cf.compare_situations(tests).by == "discovery"
+    both = cf.compare_situations(tests, by="evidence")
     assert both.k == 5
     assert both.overlap("ST", "CST") == both.counts["ST"] < both.counts["CST"]
     assert f"All {both.counts['ST']} found by ST are found by CST." in both.sentences()
@@ -775,6 +824,12 @@ def test_words_are_counts_and_never_a_verdict():
     assert "evidence of a difference above 0.1, under these assumptions" in said
     assert f"{line.evidence} ({line.share:.1%}) at k = 10" in said
     assert "The mirror image, a difference below -0.1" in said
+    chance = ", ".join(f"{each.evidence_by_chance:,.0f}" for each in found.summary())
+    assert f"(groups exchanged among neighbors give {chance})" in said
+    first = found.sentences()[0]
+    assert first.startswith(f"Of {line.complainants} people of the comparison group, ")
+    assert f"{line.discoveries} at k = 10 stand out when chance among so many" in first
+    assert f"{line.positive_discoveries} at k = 10 stand out." in first
     assert "people with sex = F compared with other people" in said
     for word in ("unfair", "fair ", "discriminat", "guilty", "verdict:", "proves"):
         assert word not in said
@@ -1061,3 +1116,78 @@ def test_a_fitted_classifier_may_decide():
     expected = tree.predict(as_men[["pay"]])[found.table()["row"]] == 0
     declined = data["hired"].to_numpy()[found.table()["row"]] == 0
     assert found.flipped.tolist() == (declined & ~expected).tolist()
+
+
+# --- what chance gives ----------------------------------------------------------------------------
+
+
+def discoveries(test, by_chance):
+    """How many people stand out, upwards, with this shift by chance."""
+    return int(test.rule.weigh(test.counts, by_chance).discoveries.sum())
+
+
+def test_neighbors_who_are_alike_and_not_the_same_make_no_discoveries():
+    """Nobody is treated differently, groups are 1 sd apart: 8 of 20 data sets without the shift."""
+    tests = [compared(applicants(500, seed, apart=1.0), k=30) for seed in range(20)]
+    without = sum(discoveries(test, 0.0) > 0 for test in tests)
+    found = sum(line.discoveries > 0 for test in tests for line in test.summary())
+    assert without >= 5
+    assert found <= 3  # of 20, where one is expected at most: a binomial error of .05
+    above = [test.chance.delta.mean() for test in tests]
+    assert 0.05 < np.mean(above) < 0.15
+    # what chance gives is what the tests count
+    observed = np.mean([line.evidence for test in tests for line in test.summary()])
+    by_chance = np.mean([line.evidence_by_chance for test in tests for line in test.summary()])
+    assert by_chance == pytest.approx(observed, rel=0.1)
+
+
+def test_who_is_declined_more_often_stands_out_all_the_same():
+    for apart in (0.0, 1.0):
+        line = compared(applicants(1_000, 3, apart=apart, harsher=2.0), k=30).summary()[30]
+        assert line.discoveries > 0.2 * line.complainants
+        assert line.positive_discoveries == 0
+        assert line.evidence > 1.3 * line.evidence_by_chance
+
+
+def test_what_chance_gives_follows_what_rows_hold_and_not_where_they_stand():
+    data = applicants(300, 4, apart=1.0)
+    order = np.random.default_rng(0).permutation(300)
+    plain, mixed = compared(data), compared(data.iloc[order].reset_index(drop=True))
+    back = np.argsort(order)[plain.situations.complainants]
+    place = np.searchsorted(mixed.situations.complainants, back)
+    assert np.array_equal(plain.chance.delta, mixed.chance.delta[place])
+    assert np.array_equal(plain.chance.evidence, mixed.chance.evidence)
+    alone = cf.situation_test(
+        data[["x2", "ok", "x0", "group", "x1"]].rename(columns={"x0": "zz"}),
+        protected="group",
+        comparison=1,
+        features=["x2", "zz", "x1"],
+        decision="ok",
+        favorable=True,
+        workers=2,
+    )
+    assert np.array_equal(plain.chance.delta, alone.chance.delta)
+
+
+def test_chance_is_left_out_of_the_replication_setting():
+    data = applicants(200, 5)
+    asked = {"protected": "group", "comparison": 1, "decision": "ok", "favorable": True}
+    found = published_situation_test(data, features=["x0", "x1"], k=[5, 10], **asked)
+    assert found.chance is None
+    assert [line.evidence_by_chance for line in found.summary()] == [None, None]
+    assert "by_chance" not in found.table().columns
+    assert "groups exchanged" not in str(found)
+    both = cf.compare_situations({"one": found})
+    assert both.by == "evidence"
+    assert len(both.found_by_all) == found.summary()[5].evidence
+    assert "groups exchanged" not in str(found.dossier(int(found.table()["row"][0])))
+
+
+def test_everybody_near_may_be_of_one_group():
+    """Groups that live apart: no neighbor is of the other one, and chance gives nothing known."""
+    data = pd.DataFrame({"sex": ["F"] * 30 + ["M"] * 30, "pay": np.r_[0:30, 1000:1030] / 1.0})
+    data["hired"] = np.tile([0, 1], 30)
+    found = cf.situation_test(data, k=5, within=0.05, **PAY)
+    assert found.summary()[5].no_verdict == 30
+    assert found.chance.delta.tolist() == [[0.0]] * 30
+    assert found.chance.evidence.tolist() == [0.0]

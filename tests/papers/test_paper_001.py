@@ -164,6 +164,20 @@ def test_the_overlaps_that_the_paper_states(loan):
     assert both.overlap("counterfactual fairness", "with") == 376
 
 
+def test_multiple_discrimination_is_counted_again(law):
+    """Law school, on race and on sex, each counterfactual test without centers; flips beside."""
+    facts, as_white, as_men = law
+    tests = {
+        "race": published_situation_test(facts, as_white, k=KS, workers=2, **BY_RACE),
+        "sex": published_situation_test(facts, as_men, k=KS, workers=2, **BY_GENDER),
+    }
+    found = [cf.compare_situations(tests, k=k) for k in KS]
+    assert [len(each.found_by_all) for each in found] == [8, 10, 20, 20]
+    flips = ("counterfactual fairness (race)", "counterfactual fairness (sex)")
+    assert all(each.names == ("race", "sex", *flips) for each in found)
+    assert found[0].counts == dict(zip(found[0].names, (256, 78, 231, 56), strict=True))
+
+
 def counts(test):
     return [line.evidence for line in test.summary()]
 

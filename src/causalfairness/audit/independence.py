@@ -50,6 +50,7 @@ class CheckedIndependence:
     p_value: float | None = None
     p_adjusted: float | None = None
     remark: str = ""
+    defect: bool = False  # of the program, which the remark is then about
 
 
 def checked(independence: Independence, columns: dict[str, Column]) -> CheckedIndependence:

@@ -24,12 +24,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from causalfairness.audit.defects import said_by
 from causalfairness.audit.independence import CheckedIndependence, adjusted, checked
 from causalfairness.audit.plain import plain
 from causalfairness.audit.study import Study
 from causalfairness.estimators.protocol import ASSUMPTIONS
 from causalfairness.graph import Independence
 from causalfairness.inference import holm
+from causalfairness.tables import Column
 
 Answers = Sequence[Mapping[str, Any]]
 CAUSAL = ("disparity", "groups", "attributes", "error_rates", "necessity")
@@ -56,9 +58,17 @@ def independences(study: Study) -> list[dict[str, Any]]:
     wanted = [*_implied(study)]
     names = dict.fromkeys(name for each in wanted for name in (each.left, each.right, *each.given))
     columns = {name: study.column(name) for name in names}
-    found: list[CheckedIndependence] = [checked(each, columns) for each in wanted]
+    found = [_checked(each, columns) for each in wanted]
     rows: list[dict[str, Any]] = plain([asdict(each) for each in adjusted(found)])
     return rows
+
+
+def _checked(independence: Independence, columns: dict[str, Column]) -> CheckedIndependence:
+    try:
+        return checked(independence, columns)
+    except Exception as error:  # which is no reason to lose the answers
+        said = said_by(error, columns.values())
+        return CheckedIndependence(str(independence), 0, remark=said, defect=True)
 
 
 def register(

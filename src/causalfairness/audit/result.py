@@ -61,6 +61,21 @@ class AuditResult:
             if answer["status"] != "answered"
         }
 
+    @property
+    def defects(self) -> dict[str, str]:
+        """Which questions, or tests of assumptions, were stopped by a defect of the program?
+
+        >>> stopped = {"title": "invariance", "reason": "KeyError: ...", "defect": True}
+        >>> AuditResult({"answers": [stopped]}).defects
+        {'invariance': 'KeyError: ...'}
+        """
+        tests = [each for entry in self.record.get("assumptions", ()) for each in entry["tests"]]
+        asked = [(each["title"], each["reason"], each) for each in self.record["answers"]]
+        asked += [
+            (each["independence"], each["remark"], each) for each in tests if "remark" in each
+        ]
+        return {name: said for name, said, each in asked if each.get("defect")}
+
     def __getitem__(self, title: str) -> dict[str, Any]:
         for answer in self.record["answers"]:
             if answer["title"] == title:

@@ -1,8 +1,10 @@
 """What are the answers of an audit? One question after the other, none of them twice.
 
-A question that the library refuses is not answered, with the reason, and the others go on. With a
-folder, what is finished is kept: a run that was interrupted takes up where it stopped, and ends
-with the same record, but for timings.
+A question that the library refuses is not answered, with the reason, and the others go on. So they
+do where one meets an error that nobody foresaw, a defect of the program: the record names the
+question, the error's kind and what it says, without numbers, quoted values and paths, which may be
+about people or machines. With a folder, what is finished is kept, defects left out: a run that was
+interrupted takes up where it stopped, and ends with the same record, but for timings.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.defects import said_by
 from causalfairness.audit.hidden_causes.asking import not_about
 from causalfairness.audit.hidden_causes.words import NO_BOUND
 from causalfairness.audit.record import SCHEMA, record_of, versions
@@ -72,7 +75,9 @@ class _Run:
         began, damaged = time.perf_counter(), self.store.holds(key)
         found = work()
         found["seconds"] = round(time.perf_counter() - began, 3)
-        self.store.keep(key, found)
+        parts = [found["answer"]] if "answer" in found else found["tests"]
+        if not any(each.get("defect") for each in parts):  # which is asked again
+            self.store.keep(key, found)
         return {**found, "restored": False, "damaged": damaged}
 
 
@@ -101,18 +106,20 @@ def answer_of(study: Study, unit: Unit) -> Kept:
             if unit.kind != "screens":  # which compare whom their rule names
                 study.check_sizes(unit.model)
             found, refused = unit.ask(study, unit.question, unit.model), None
-        except CausalFairnessError as error:
+        except Exception as error:  # the other questions are answered all the same
             found, refused = Answer(sentences=()), error
     if refused is None and getattr(unit.question, "margin", None) is not None:
         found = replace(found, notes=(*found.notes, unit.question.margin_note))
     if refused is None and unit.kind in NO_BOUND and study.audit.sensitivity.ask:
         found = replace(found, sensitivity=not_about(NO_BOUND[unit.kind]))
     said = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in heard)
+    is_defect = refused is not None and not isinstance(refused, CausalFairnessError)
     return {
         **unit.about,
         "groups": unit.groups,
         "status": "answered" if refused is None else "not answered",
-        "reason": "" if refused is None else str(refused),
+        "reason": "" if refused is None else said_by(refused, map(study.column, study.columns)),
+        **({"defect": True} if is_defect else {}),
         "refused_by": "" if refused is None else type(refused).__name__,
         "warnings": [*said],
         **found.to_dict(study.audit.settings.smallest),

@@ -2,7 +2,8 @@
 
 Exit codes: 0 where all that was judged is satisfied, or nothing was to be judged; 1 where something
 is violated; 4 where something is undecided, or was to be judged and could not be answered; 3 where
-the study cannot be carried out, or no question was answered.
+the study cannot be carried out, or no question was answered; 70 where a defect of the program
+stopped a question, whatever the others say.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from causalfairness.cli import options as o
 from causalfairness.cli.decompose import check_goal
-from causalfairness.cli.failing import NO_ANSWER, readable
+from causalfairness.cli.failing import DEFECT, NO_ANSWER, readable
 from causalfairness.cli.findings import print_findings
 from causalfairness.cli.lines import bullet, width_of
 from causalfairness.cli.report import PAGES, TEXTS, write_report
@@ -39,7 +40,7 @@ that name is there. With --folder, \
 finished questions are kept there, and an interrupted run takes up where it stopped.
 
 Exit codes: 0 all satisfied, or nothing to judge; 1 something violated; 4 something undecided; \
-2 wrong use; 3 the study cannot be carried out.
+2 wrong use; 3 the study cannot be carried out; 70 a defect of the program stopped a question.
 """
 
 AuditFile = Annotated[
@@ -90,6 +91,7 @@ def audit(
             say_written(write_report(result, report))
         unanswered = len(result.unanswered) == len(result.record["answers"])
         code = NO_ANSWER if unanswered else CODES[result.verdict]
+        code = DEFECT if result.defects else code
     raise typer.Exit(code)
 
 

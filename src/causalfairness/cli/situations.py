@@ -68,7 +68,7 @@ def situations(
     tau: w.Tau = 0.0,
     level: o.Level = 0.95,
     sided: w.Ends = w.Sided.ONE,
-    interval: w.Method = w.Interval.WALD,
+    interval: w.Method = w.Interval.NEWCOMBE,
     within: w.Within = None,
     categorical: o.Codes = None,
     numeric: o.Amounts = None,

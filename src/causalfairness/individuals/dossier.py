@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,9 @@ class Finding:
     significant: bool
     p_value: float
     p_adjusted: float
+    discovery: bool
+    by_chance: float | None  # what groups exchanged among neighbors give; None in replications
+    positive_discovery: bool  # of the mirror image
 
 
 @dataclass(frozen=True)
@@ -295,17 +298,19 @@ def _about(people: tuple[Peer, ...], group: str, like: str) -> str:
 
 
 def _finding(test: SituationTest, place: int, at: int) -> Finding:
-    said = test.evidence
+    said, chance = test.evidence, test.chance
+    numbers = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
+    truths = {
+        "evidence": said.found,
+        "significant": said.significant,
+        "discovery": said.discoveries,
+        "positive_discovery": test.positive.discoveries,
+    }
+    found: dict[str, Any] = {name: float(getattr(said, name)[place, at]) for name in numbers}
     return Finding(
-        control_rate=float(said.control_rate[place, at]),
-        test_rate=float(said.test_rate[place, at]),
-        delta=float(said.delta[place, at]),
-        low=float(said.low[place, at]),
-        high=float(said.high[place, at]),
-        evidence=bool(said.found[place, at]),
-        significant=bool(said.significant[place, at]),
-        p_value=float(said.p_value[place, at]),
-        p_adjusted=float(said.p_adjusted[place, at]),
+        **found,
+        **{name: bool(each[place, at]) for name, each in truths.items()},
+        by_chance=None if chance is None else float(chance.delta[place, at]),
     )
 
 
@@ -315,14 +320,12 @@ def _sentences(found: Dossier) -> list[str]:
         empty = control if not len(control) else test
         return [f"Nothing can be said: nobody near enough is in the {empty.name}."]
     lines = [
+        _standing(found),
         f"Of {control.about}, {control.declined} were declined ({said.control_rate:.0%}); "
         f"of {test.about}, {test.declined} ({said.test_rate:.0%}).",
         f"The difference is {said.delta:+.3f}. Differences from {said.low:+.3f} to "
         f"{said.high:+.3f} fit these counts (interval: {found.interval}).",
         _conclusion(found),
-        f"This is one of {found.tests:,} people who were tested at once: p is "
-        f"{format_p_value(said.p_value)} alone, and {format_p_value(said.p_adjusted)} adjusted for "
-        "their number.",
     ]
     if found.otherwise is not None and found.otherwise.declined is not None:
         fact, other = decided(found.fact.declined), decided(found.otherwise.declined)
@@ -335,16 +338,35 @@ def _sentences(found: Dossier) -> list[str]:
     return lines
 
 
+def _standing(found: Dossier) -> str:
+    """Whether the difference stands out among all who were tested: what is said first."""
+    said = found.finding
+    alone, adjusted = format_p_value(said.p_value), format_p_value(said.p_adjusted)
+    opening = f"This is one of {found.tests:,} people who were tested at once: the difference"
+    chances = f"p is {alone} alone, and {adjusted} adjusted for their number"
+    if said.discovery:
+        return f"{opening} stands out ({chances}), under these assumptions."
+    if said.positive_discovery:
+        return (
+            f"{opening} stands out in the mirror image: people like them are declined less often."
+        )
+    return f"{opening} does not stand out from chance ({chances})."
+
+
 def _conclusion(found: Dossier) -> str:
     said, tau, level = found.finding, f"{found.tau:g}", f"{100 * found.level:.6g}%"
     if not said.evidence:
-        return f"That is no evidence of a difference above {tau}, under these assumptions."
-    if not said.significant:
-        return (
+        line = f"That is no evidence of a difference above {tau}, under these assumptions"
+    elif not said.significant:
+        line = (
             f"That is evidence of a difference above {tau}, under these assumptions, but the "
-            f"interval includes {tau}: of so few people chance alone may give as much."
+            f"interval includes {tau}: of so few people chance alone may give as much"
         )
-    return (
-        f"That is evidence of a difference above {tau}, under these assumptions, and the interval "
-        f"excludes {tau} at the {level} level."
-    )
+    else:
+        line = (
+            f"That is evidence of a difference above {tau}, under these assumptions, and the "
+            f"interval excludes {tau} at the {level} level"
+        )
+    if said.by_chance is None:
+        return f"{line}."
+    return f"{line}. Groups exchanged among neighbors give {said.by_chance:+.3f} here."

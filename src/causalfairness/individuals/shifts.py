@@ -358,7 +358,9 @@ def _flip_sentence(found: GroupShift, level: float) -> str:
 def _bandwidth(values: Array) -> float:
     """Silverman's rule of thumb, robust to heaps; a point mass gets a narrow bump."""
     low, high = np.quantile(values, [0.25, 0.75])
-    scale = min(values.std(), (high - low) / 1.34) or values.std() or 1e-3
+    rounding = 1e-9 * float(np.abs(values).max())
+    scales = (min(values.std(), (high - low) / 1.34), values.std(), max(1e-3, rounding))
+    scale = next(each for each in scales if each > 0 and each >= rounding)
     return float(0.9 * scale * len(values) ** -0.2)
 
 

@@ -3,13 +3,20 @@
 Situation testing, its counterfactual sister and counterfactual fairness (the case k = 0: declined
 in fact, not in the other world) find different people. Of tests about different attributes, those
 found by all are cases of multiple discrimination. An intersectional test, whose people have
-all the attributes at once, is another question and another test.
+all the attributes at once, is another question and another test. With p_1 <= ... <= p_m the
+p-values of a person in m tests,
+
+    found by all    max p_i           (an intersection-union test)
+    found by any    min m p_i / i     (Simes)
+
+are adjusted over the people, by Benjamini and Hochberg, where discoveries are counted; where
+evidence is counted, as in the published experiments, those are meant whom all tests, or any, find.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import permutations
@@ -20,8 +27,11 @@ from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_pandas, as_polars, as_text
 from causalfairness.errors import SituationError
+from causalfairness.individuals.situation_evidence import PublishedRule
 from causalfairness.individuals.situation_result import SituationTest
+from causalfairness.inference import benjamini_hochberg
 
+Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 By = Literal["evidence", "significant", "discovery"]
@@ -33,7 +43,9 @@ class SituationComparison:
     """Who is found by which test?
 
     `rows` are all who were tested, as positions in the data, and `found` has a truth for each of
-    them and each test; who is not tested by a test is not found by it.
+    them and each name; who is not tested by a test is not found by it. The last names may be those
+    of `flips`, who is declined in fact and not in another world: they stand beside the tests, and
+    no test is asked to find them.
 
     >>> found = np.array([[True, True], [True, False]])
     >>> both = SituationComparison(("one", "two"), np.array([3, 8]), found, 15, "evidence")
@@ -46,6 +58,9 @@ class SituationComparison:
     found: Truths  # (rows, names)
     k: int
     by: By
+    flips: int = 0  # how many of the names, the last ones, are flips
+    p_values: Array | None = None  # (rows, tests), NaN where not tested; needed for discoveries
+    error: float = 0.05
 
     @property
     def counts(self) -> dict[str, int]:
@@ -66,7 +81,12 @@ class SituationComparison:
     @property
     def found_by_all(self) -> Positions:
         """Which people does every test find? Of tests on several attributes: on every one."""
-        return np.asarray(self.rows[self.found.all(axis=1)])
+        return self._judged(lambda p_values: p_values.max(axis=1), np.all)
+
+    @property
+    def found_by_any(self) -> Positions:
+        """Which people does at least one test find? Of several attributes: on one or more."""
+        return self._judged(_simes, np.any)
 
     def patterns(self) -> dict[tuple[str, ...], int]:
         """How many people are found by exactly which tests? Most frequent first."""
@@ -95,8 +115,12 @@ class SituationComparison:
             for one, other in permutations(self.names, 2)
             if self.overlap(one, other) == self.counts[one] > 0
         ]
-        by_all = len(self.found_by_all)
-        return (*said, f"{by_all:,} people are found by every one of the {len(self.names)} tests.")
+        tests = f"the {len(self.names) - self.flips} tests"
+        by_all, by_any = len(self.found_by_all), len(self.found_by_any)
+        return (
+            f"{by_all:,} people are found by every one of {tests}, {by_any:,} by at least one.",
+            *said,
+        )
 
     def __str__(self) -> str:
         lines = [("found by (and by)", *self.names)]
@@ -114,6 +138,16 @@ class SituationComparison:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
+    def _judged(self, combine: Callable[[Array], Array], marked: Callable[..., Any]) -> Positions:
+        """Which people stand after adjustment, by p-values or, without them, by marks?"""
+        if self.p_values is None:
+            marks = marked(self.found[:, : len(self.names) - self.flips], axis=1)
+            return np.asarray(self.rows[marks])
+        p_values = combine(self.p_values)
+        known = np.isfinite(p_values)
+        stands = benjamini_hochberg(p_values[known]) <= self.error
+        return np.asarray(self.rows[known][stands])
+
     def _of(self, name: str) -> Truths:
         if name not in self.names:
             raise KeyError(f"no test is named {name!r}; there are {', '.join(self.names)}")
@@ -121,13 +155,14 @@ class SituationComparison:
 
 
 def compare_situations(
-    tests: Mapping[str, SituationTest], *, k: int | None = None, by: By = "evidence"
+    tests: Mapping[str, SituationTest], *, k: int | None = None, by: By | None = None
 ) -> SituationComparison:
     """Who is found by which of several tests of the same data?
 
-    `by` says what counts: evidence, significant evidence, or discoveries after adjustment. Where
-    counterfactual decisions are known, counterfactual fairness comes along as one more test.
-    Without `k` the first one of the first test is compared.
+    `by` says what counts: discoveries after adjustment, significant evidence, or evidence; left
+    out, discoveries, and evidence between tests in the replication setting. Where counterfactual
+    decisions are known, counterfactual fairness stands beside the tests. Without `k` the first one
+    of the first test is compared.
 
     >>> import causalfairness as cf
     >>> from causalfairness.datasets.loan import make_loan_application_counterfactual
@@ -143,17 +178,43 @@ def compare_situations(
     """
     if not isinstance(tests, Mapping) or not tests:
         raise SituationError("tests maps a name to each test, and has at least one")
+    if by is None:
+        published = all(isinstance(test.rule, PublishedRule) for test in tests.values())
+        by = "evidence" if published else "discovery"
     if by not in get_args(By):
         raise SituationError(f"by is one of {', '.join(map(repr, get_args(By)))}; found {by!r}")
-    first = next(iter(tests.values()))
-    size = first.ks[0] if k is None else k
-    marks = {name: _marked(test, test.at(size), by) for name, test in tests.items()}
-    marks |= _flips(tests)
     _check_same_people(tests)
+    size = next(iter(tests.values())).ks[0] if k is None else k
+    marks = {name: _marked(test, test.at(size), by) for name, test in tests.items()}
+    flips = _flips(tests)
     people = [test.situations.brought(test.situations.complainants) for test in tests.values()]
     rows = np.unique(np.concatenate(people))
-    found = np.stack([np.isin(rows, marked) for marked in marks.values()], axis=1)
-    return SituationComparison(tuple(marks), rows, found, size, by)
+    p_values = np.full((len(rows), len(tests)), np.nan)
+    for at, (test, tested) in enumerate(zip(tests.values(), people, strict=True)):
+        p_values[np.searchsorted(rows, tested), at] = _p_values(test, test.at(size))
+    return SituationComparison(
+        names=(*marks, *flips),
+        rows=rows,
+        found=np.stack([np.isin(rows, marked) for marked in (marks | flips).values()], axis=1),
+        k=size,
+        by=by,
+        flips=len(flips),
+        p_values=p_values if by == "discovery" else None,
+        error=min(1 - test.rule.level for test in tests.values()),
+    )
+
+
+def _p_values(test: SituationTest, at: int) -> Array:
+    """P-values of a difference above tau; two-sided ones are small below -tau too."""
+    found = test.evidence.found[:, at] | ~test.counts.known[:, at]
+    return np.where(found, test.evidence.p_value[:, at], 1.0)
+
+
+def _simes(p_values: Array) -> Array:
+    ranked = np.sort(p_values, axis=1)  # not tested last
+    tests = np.isfinite(ranked).sum(axis=1, keepdims=True)
+    scaled = ranked * tests / np.arange(1, ranked.shape[1] + 1)
+    return np.asarray(np.fmin.reduce(scaled, axis=1))
 
 
 def _marked(test: SituationTest, at: int, by: By) -> Positions:

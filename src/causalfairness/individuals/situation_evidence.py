@@ -6,9 +6,11 @@
     significant   evidence, and the lower end of the interval is above tau
 
 One-sided, each end of an interval holds at the level by itself (z = 1.645 at 95 %); two-sided,
-both hold together (z = 1.96). A p-value is the error at which the interval just meets tau, so that
-both always agree; two-sided, it is doubled. Differences of up to 1e-9 are ties. Positive
-discrimination is the mirror image, with the two groups exchanged: delta < -tau.
+both hold together (z = 1.96). P-values are those of the exact unconditional test of a difference of
+at most tau, or of what groups exchanged among neighbors give there where that is more (rounded up
+to .01), so that neither few people nor neighbors who are alike and not the same make a discovery;
+two-sided, they are doubled. Differences of up to 1e-9 are ties. Positive discrimination is the
+mirror image, with the two groups exchanged: delta < -tau.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from causalfairness.errors import SituationError
 from causalfairness.inference import (
     Bounds,
     agresti_caffo_interval,
     benjamini_hochberg,
+    exact_p_values,
     newcombe_interval,
     wald_interval,
 )
@@ -35,7 +37,8 @@ Sided = Literal["one", "two"]
 IntervalName = Literal["wald", "newcombe", "agresti-caffo"]
 TIE = 1e-9
 REACH, LEVEL, DIGITS = 1.645, 0.95, 3  # of the published experiments
-FURTHEST, STEP = 8.0, 0.05  # standard errors looked at for p-values, and how finely
+GRID = 100  # shifts by chance are rounded up to one in so many, since each needs its own table
+MOST = 0.99  # and end here
 
 
 class IntervalMethod(Protocol):
@@ -119,14 +122,14 @@ class IntervalRule:
         percent = f"{100 * self.level:.6g}%"
         return f"{self.name}, {self.sided}-sided at the {percent} level"
 
-    def weigh(self, counts: Counts) -> Evidence:
-        """What do these counts say?"""
+    def weigh(self, counts: Counts, by_chance: Array | float = 0.0) -> Evidence:
+        """What do these counts say, where chance alone gives such differences?"""
         known = counts.known
         rates = [_rate(*pair) for pair in (counts[:2], counts[2:])]
         inner = 2 * self.level - 1 if self.sided == "one" else self.level
         ends = self.interval(*counts, inner)
         found = known & (np.where(known, rates[0] - rates[1], 0.0) - self.tau > TIE)
-        p_value = np.where(known, self.p_values(counts), np.nan)
+        p_value = np.where(known, self.p_values(counts, by_chance), np.nan)
         return Evidence(
             control_rate=rates[0],
             test_rate=rates[1],
@@ -139,20 +142,13 @@ class IntervalRule:
             error=1 - self.level,
         )
 
-    def p_values(self, counts: Counts) -> Array:
-        """At which error does each interval just stop to exclude tau?"""
-        shape = counts.control.shape
-        flat = np.stack([column.reshape(-1) for column in counts], axis=1)
-        distinct, back = np.unique(flat, axis=0, return_inverse=True)
-        once = Counts(*distinct.T)
-        tail = self._tail(once, self.tau)
-        if self.sided == "two":
-            tail = np.minimum(1.0, 2 * np.minimum(tail, self._tail(once.exchanged(), -self.tau)))
-        return np.asarray(tail[back.reshape(-1)].reshape(shape))
-
-    def _tail(self, counts: Counts, tau: float) -> Array:
-        tail = ndtr(-_crossings(self.interval, counts, tau, self.level))
-        return np.asarray(np.where(tail <= ndtr(-FURTHEST), 0.0, tail))  # beyond what is looked at
+    def p_values(self, counts: Counts, by_chance: Array | float = 0.0) -> Array:
+        """How often does equal treatment give such a difference, beyond what chance gives there?"""
+        tail = _tail(counts, self.tau, by_chance)
+        if self.sided == "one":
+            return tail
+        other = _tail(counts.exchanged(), -self.tau, -np.asarray(by_chance))
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(tail, other)))
 
 
 @dataclass(frozen=True)
@@ -180,8 +176,7 @@ class PublishedRule:
         delta = p - q
         low = delta - REACH * error
         found = np.round(delta, DIGITS) > self.tau
-        usual = IntervalRule(self.tau, self.level, "one", wald_interval, "Wald")
-        p_value = usual.p_values(counts)
+        p_value = exact_p_values(*counts, tau=self.tau)
         return Evidence(
             control_rate=p,
             test_rate=q,
@@ -241,26 +236,8 @@ def _rate(negative: Array, size: Array) -> Array:
     return rate
 
 
-def _crossings(interval: IntervalMethod, counts: Counts, tau: float, level: float) -> Array:
-    """How many standard errors does an interval reach when its end meets tau? Negative beyond."""
-    reach = float(ndtri(level)), float(ndtri((1 + level) / 2))  # there, all must agree exactly
-    steps = np.arange(-FURTHEST, FURTHEST + STEP / 2, STEP)
-    grid = np.unique([*steps.round(6), *reach, *(-end for end in reach)])
-    ends = np.stack([_end(interval, counts, float(z)) for z in grid]) - tau
-    above = ends > TIE
-    last = np.maximum.accumulate(np.arange(len(grid))[:, None] * above, axis=0)[-1]
-    last = np.where(above.any(axis=0), last, -1)
-    after = np.minimum(last + 1, len(grid) - 1)
-    column = np.arange(ends.shape[1])
-    before = np.maximum(last, 0)
-    fall = ends[before, column] - ends[after, column]
-    share = np.divide(ends[before, column], fall, out=np.zeros_like(fall), where=fall > 0)
-    crossing = grid[before] + np.clip(share, 0.0, 1.0) * (grid[after] - grid[before])
-    return np.asarray(np.where(last < 0, -np.inf, np.where(after == last, np.inf, crossing)))
-
-
-def _end(interval: IntervalMethod, counts: Counts, z: float) -> Array:
-    """The lower end for z > 0, the upper end for z < 0, both by as many standard errors."""
-    level = min(max(2 * float(ndtr(abs(z))) - 1, 1e-12), 1 - 1e-15)
-    ends = interval(*counts, level)
-    return np.asarray(ends.low if z >= 0 else ends.high)
+def _tail(counts: Counts, tau: float, by_chance: Array | float) -> Array:
+    """One-sided p-values of a difference above tau, and above what chance gives."""
+    shift = np.ceil(np.maximum(by_chance, 0.0) * GRID - TIE) / GRID
+    x, n, y, m = counts
+    return exact_p_values(x, n, y, m, np.minimum(tau + shift, MOST))

@@ -5,7 +5,7 @@ The result knows its people, their groups and its rule; every number is worked o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from causalfairness.effects.table import as_section
 from causalfairness.errors import SituationError
 from causalfairness.individuals.dossier import Dossier, dossier_of
-from causalfairness.individuals.situation_evidence import Counts, Evidence, Rule
+from causalfairness.individuals.situation_chance import Chance, chance_of
+from causalfairness.individuals.situation_evidence import Counts, Evidence, PublishedRule, Rule
 from causalfairness.individuals.situation_groups import Neighborhood, PeerGroups
 from causalfairness.individuals.situation_rows import Situations, value_of
 from causalfairness.individuals.situation_selves import Selves
@@ -25,6 +26,7 @@ from causalfairness.individuals.situation_table import (
     SituationSummary,
     SituationTable,
 )
+from causalfairness.inference.exact_difference import LARGEST
 
 Array = NDArray[np.float64]
 Truths = NDArray[np.bool_]
@@ -32,6 +34,8 @@ NO_WIDTH = (
     "{count:,} of {total:,} intervals have no width, because both shares are 0 or 1; so few people "
     "cannot make that sure: interval='newcombe' stays honest there"
 )
+
+LARGE = f"p-values of groups of more than {LARGEST} people are those of a normal approximation"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,14 +96,21 @@ class SituationTest:
         return Counts(*found)
 
     @cached_property
+    def chance(self) -> Chance | None:
+        """What groups exchanged among neighbors give. None in the replication setting."""
+        if isinstance(self.rule, PublishedRule):
+            return None
+        return chance_of(self.neighborhood, self.situations.negative, self.ks, self.rule.tau)
+
+    @cached_property
     def evidence(self) -> Evidence:
         """What do the counts say? Arrays of (people, ks)."""
-        return self.rule.weigh(self.counts)
+        return self._weighed(self.counts, 1)
 
     @cached_property
     def positive(self) -> Evidence:
         """The mirror image: who fares better than those they are compared with?"""
-        return self.rule.weigh(self.counts.exchanged())
+        return self._weighed(self.counts.exchanged(), -1)
 
     @cached_property
     def flipped(self) -> Truths | None:
@@ -115,7 +126,8 @@ class SituationTest:
         known = self.counts.known
         flat = int(np.sum(known & (self.evidence.high - self.evidence.low <= 0)))
         said = NO_WIDTH.format(count=flat, total=int(known.sum()))
-        return (*self.reported, said) if flat else self.reported
+        large = max(self.counts.control.max(), self.counts.test.max()) > LARGEST
+        return (*self.reported, *([said] if flat else []), *([LARGE] if large else []))
 
     def table(self, *, neighbors: bool = False) -> SituationTable:
         """What was found for each person and k? `neighbors` adds their groups' rows.
@@ -140,11 +152,13 @@ class SituationTest:
             "high": said.high,
             "evidence": said.found,
             "significant": said.significant,
+            **({} if self.chance is None else {"by_chance": self.chance.delta}),
             "p_value": said.p_value,
             "p_adjusted": said.p_adjusted,
             "discovery": said.discoveries,
             "positive": self.positive.found,
             "positive_significant": self.positive.significant,
+            "positive_discovery": self.positive.discoveries,
         }.items():
             columns[name] = values.T.reshape(-1)  # everybody for the first k, then the next
         if self.flipped is not None:
@@ -198,23 +212,32 @@ class SituationTest:
             raise SituationError(f"k = {k!r} was not asked for; there are {known}")
         return self.ks.index(k)
 
+    def _weighed(self, counts: Counts, sign: int) -> Evidence:
+        if isinstance(self.rule, PublishedRule):
+            return self.rule.weigh(counts)
+        assert self.chance is not None
+        return self.rule.weigh(counts, sign * self.chance.delta)
+
     def _line(self, at: int) -> SituationCounts:
-        said, mirror = self.evidence, self.positive
+        said, mirror, chance = self.evidence, self.positive, self.chance
         people = len(self.situations.complainants)
-        evidence = int(said.found[:, at].sum())
-        tied = self.control.tied(self.ks)[:, at] | self.test.tied(self.ks)[:, at]
+        marks = {
+            "discoveries": said.discoveries,
+            "positive_discoveries": mirror.discoveries,
+            "evidence": said.found,
+            "significant": said.significant,
+            "positive": mirror.found,
+            "positive_significant": mirror.significant,
+            "no_verdict": ~self.counts.known,
+            "tied": self.control.tied(self.ks) | self.test.tied(self.ks),
+        }
         return SituationCounts(
             k=self.ks[at],
             complainants=people,
-            no_verdict=int(np.sum(~self.counts.known[:, at])),
-            evidence=evidence,
-            share=evidence / people,
-            significant=int(said.significant[:, at].sum()),
-            discoveries=int(said.discoveries[:, at].sum()),
-            positive=int(mirror.found[:, at].sum()),
-            positive_significant=int(mirror.significant[:, at].sum()),
-            positive_discoveries=int(mirror.discoveries[:, at].sum()),
-            tied=int(tied.sum()),
+            share=int(said.found[:, at].sum()) / people,
+            **{name: int(each[:, at].sum()) for name, each in marks.items()},
+            evidence_by_chance=None if chance is None else float(chance.evidence[at]),
+            positive_by_chance=None if chance is None else float(chance.positive[at]),
             flipped=None if self.flipped is None else int(self.flipped.sum()),
         )
 
@@ -234,39 +257,56 @@ class SituationTest:
 
 
 def _sentences(test: SituationTest, found: SituationSummary) -> Iterator[str]:
-    """Counts, never a verdict: what stands against chance, and what the mirror image shows."""
-    tau, level = test.rule.tau, f"{100 * test.rule.level:.6g}%"
-    people = f"{len(test.situations.complainants):,} people"
-    at = ", ".join(f"{line.evidence:,} ({line.share:.1%}) at k = {line.k}" for line in found)
+    """Counts, never a verdict: first what stands when chance among so many is allowed for."""
+    tau, level = f"{test.rule.tau:g}", f"{100 * test.rule.level:.6g}%"
     yield (
-        f"There is evidence of a difference above {tau:g}, under these assumptions, for so many of "
-        f"{people} of the comparison group: {at}. People like them are declined more often than "
-        "those they are compared with."
+        f"Of {len(test.situations.complainants):,} people of the comparison group, "
+        f"{_each(found, 'discoveries')} stand out when chance among so many is allowed for: people "
+        f"like them are declined more often than those they are compared with, by more than {tau}, "
+        "under these assumptions. In the mirror image "
+        f"{_each(found, 'positive_discoveries')} stand out."
+    )
+    evidence = ", ".join(f"{line.evidence:,} ({line.share:.1%}) at k = {line.k}" for line in found)
+    yield (
+        f"Chance not allowed for, there is evidence of a difference above {tau}, under these "
+        f"assumptions, for {evidence}{_by_chance(found, 'evidence_by_chance')}; intervals lie "
+        f"above {tau}, one by one at the {level} level, for {_counts(found, 'significant')}."
     )
     yield (
-        f"Significant at the {level} level: {_each(line.significant for line in found)}. Standing "
-        f"after adjustment for {people}: {_each(line.discoveries for line in found)}."
+        f"The mirror image, a difference below {0.0 - test.rule.tau:g}: "
+        f"{_each(found, 'positive')}{_by_chance(found, 'positive_by_chance')}."
     )
-    yield (
-        f"The mirror image, a difference below {0.0 - tau:g}: "
-        f"{_each(line.positive for line in found)}, of which "
-        f"{_each(line.positive_discoveries for line in found)} stand after adjustment."
-    )
+    yield from _caveats(test, found)
+
+
+def _caveats(test: SituationTest, found: SituationSummary) -> Iterator[str]:
+    """About whom nothing can be said, and where a draw decides."""
     if any(line.no_verdict for line in found):
         yield (
             "Nothing can be said, because nobody near enough is in a group: "
-            f"{_each(line.no_verdict for line in found)}."
+            f"{_counts(found, 'no_verdict')}."
         )
     if any(line.tied for line in found):
         decides = "The order of rows" if test.neighborhood.lots is None else "A lot"
         yield (
             f"{decides} decides who of several equally near people is compared: "
-            f"{_each(line.tied for line in found)}."
+            f"{_counts(found, 'tied')}."
         )
 
 
-def _each(counts: Iterable[int]) -> str:
-    return ", ".join(f"{count:,}" for count in counts)
+def _by_chance(found: SituationSummary, name: str) -> str:
+    """What groups exchanged among neighbors give, where that is known."""
+    if any(getattr(line, name) is None for line in found):
+        return ""
+    return f" (groups exchanged among neighbors give {_counts(found, name)})"
+
+
+def _counts(found: SituationSummary, name: str) -> str:
+    return ", ".join(f"{getattr(line, name):,.0f}" for line in found)
+
+
+def _each(found: SituationSummary, name: str) -> str:
+    return ", ".join(f"{getattr(line, name):,.0f} at k = {line.k}" for line in found)
 
 
 def _whole(value: Any) -> Any:

@@ -53,7 +53,8 @@ class Situations:
     def lots(self) -> Positions:
         """Who comes first of people who are equally near? A draw, whatever the order of rows."""
         ties = (self.decision, *self.roles.protected_columns)
-        places = self.rows.arrangement(self.features, ties).places
+        varying = [name for name in self.features if len(self.rows.read(name).levels().values) > 1]
+        places = self.rows.arrangement(varying, ties).places
         return np.random.default_rng(0).permutation(len(places))[places]
 
     @property

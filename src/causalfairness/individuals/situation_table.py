@@ -46,26 +46,30 @@ class SituationTable(ColumnTable):
 class SituationCounts:
     """How many people were found, for one k?
 
-    `evidence` counts differences above tau, `significant` those whose interval lies above tau,
-    `discoveries` those that stand after Benjamini-Hochberg adjustment; `positive` and the two that
-    follow are the mirror image, differences below -tau. `no_verdict` counts people with an
-    empty group, `tied` those whose groups end between people who are equally near, `flipped` those
-    declined in fact and not in the other world (None where that is not known).
+    `discoveries` counts differences above tau that stand after Benjamini-Hochberg adjustment, and
+    `positive_discoveries` the mirror image, differences below -tau. `evidence` counts all above
+    tau, `evidence_by_chance` how many there are where groups are exchanged among neighbors (None in
+    the replication setting), `significant` those whose interval lies above tau; `positive` and the
+    two with it are the mirror image. `no_verdict` counts people with an empty group, `tied` those
+    whose groups end between people who are equally near, `flipped` those declined in fact and not
+    in the other world (None where that is not known).
 
-    >>> SituationCounts(15, 1712, 0, 54, 0.0315, 44, 40, 3, 1, 0, 12, None).evidence
-    54
+    >>> SituationCounts(15, 1712, 40, 1, 54, 0.0315, 9.7, 44, 3, 8.1, 1, 0, 12, None).discoveries
+    40
     """
 
     k: int
     complainants: int
-    no_verdict: int
+    discoveries: int
+    positive_discoveries: int
     evidence: int
     share: float  # of all who were tested
+    evidence_by_chance: float | None
     significant: int
-    discoveries: int
     positive: int
+    positive_by_chance: float | None
     positive_significant: int
-    positive_discoveries: int
+    no_verdict: int
     tied: int
     flipped: int | None
 
@@ -74,10 +78,10 @@ class SituationCounts:
 class SituationSummary:
     """How many people were found? One line for each k; `summary[15]` is that of k = 15.
 
-    >>> line = SituationCounts(15, 1712, 0, 54, 0.0315, 44, 40, 3, 1, 0, 12, None)
+    >>> line = SituationCounts(15, 1712, 40, 1, 54, 0.0315, 9.7, 44, 3, 8.1, 1, 0, 12, None)
     >>> print(SituationSummary((line,)))
-      k  people  evidence  share  significant  discoveries  positive  no verdict
-     15   1,712        54   3.1%           44           40         3           0
+      k  people  discoveries  mirror image  evidence  share  by chance  significant  no verdict
+     15   1,712           40             1        54   3.1%         10           44           0
     """
 
     lines: tuple[SituationCounts, ...]
@@ -121,20 +125,20 @@ class SituationSummary:
 
     def cells(self) -> list[tuple[str, ...]]:
         """What is printed? Lines of text, the first of which holds the headings."""
-        names = ("evidence", "share", "significant", "discoveries", "positive", "no verdict")
-        cells: list[tuple[str, ...]] = [("  k", "people", *names)]
-        for line in self.lines:
-            counts = (line.significant, line.discoveries, line.positive, line.no_verdict)
-            cells.append(
-                (
-                    str(line.k),
-                    f"{line.complainants:,}",
-                    f"{line.evidence:,}",
-                    f"{line.share:.1%}",
-                    *(f"{count:,}" for count in counts),
-                )
-            )
-        return cells
+        names = ("discoveries", "mirror image", "evidence", "share", "by chance", "significant")
+        return [("  k", "people", *names, "no verdict"), *map(_cells, self.lines)]
+
+
+def _cells(line: SituationCounts) -> tuple[str, ...]:
+    chance = line.evidence_by_chance
+    found = (line.discoveries, line.positive_discoveries, line.evidence)
+    return (
+        str(line.k),
+        *(f"{count:,}" for count in (line.complainants, *found)),
+        f"{line.share:.1%}",
+        "-" if chance is None else f"{chance:,.0f}",
+        *(f"{count:,}" for count in (line.significant, line.no_verdict)),
+    )
 
 
 def _chance(p_value: float) -> str:

@@ -1,5 +1,6 @@
 """How sure can we be? Uncertainty on plain arrays, knowing nothing about fairness."""
 
+from causalfairness.inference.exact_difference import exact_p_values
 from causalfairness.inference.intervals import (
     Interval,
     detectable_effect,
@@ -38,6 +39,7 @@ __all__ = [
     "difference_error",
     "effective_size",
     "equivalence_p_value",
+    "exact_p_values",
     "holm",
     "minimum_effect_p_value",
     "multinomial_cells",

@@ -91,7 +91,7 @@ def dossier_caption(found: Dossier) -> str:
     ...     loans, protected="gender", comparison="Female", decision="approved",
     ...     favorable=1, features=["annual_salary", "account_balance"])
     >>> print(dossier_caption(found.dossier(2)))
-    row 2: Of the 15 people with gender = Female who are most like them, ...
+    row 2: This is one of 422 people who were tested at once: ...
     """
     return f"{brief(found.person)}: {' '.join(found.sentences()[:3])}"
 

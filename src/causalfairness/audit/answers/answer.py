@@ -60,17 +60,23 @@ class Answer:
         }
 
 
-def judged(answer: Answer, effects: Sequence[Effect], margin: float | None, level: float) -> Answer:
+def judged(
+    answer: Answer,
+    effects: Sequence[Effect],
+    margin: float | None,
+    level: float,
+    people: Sequence[int],
+) -> Answer:
     """Return the answer with a verdict on these effects, by the tests of business necessity.
 
-    Nothing is judged where no margin was given.
+    Nothing is judged where no margin was given. `people` are those behind each effect.
 
-    >>> judged(Answer(sentences=()), [], None, 0.95).verdict is None
+    >>> judged(Answer(sentences=()), [], None, 0.95, []).verdict is None
     True
     """
     if margin is None or not effects:
         return answer
-    found = EquivalenceRule(margin, level).judge(effects)
+    found = EquivalenceRule(margin, level).judge(effects, people)
     rows = [
         {**record_of(effect, effect.interval(level)), **evidence._asdict()}
         for effect, evidence in zip(effects, found.evidence, strict=True)
@@ -81,8 +87,10 @@ def judged(answer: Answer, effects: Sequence[Effect], margin: float | None, leve
         "satisfied": f"consistent with no effect above {margin:g}",
         "undecided": f"neither shown to be above {margin:g} nor to be below",
     }[str(found.verdict)]
+    most = max(found.evidence, key=lambda each: each.people_needed or 0)
+    reach = most.out_of_reach(f"{margin:g}") if found.verdict == "undecided" else ""
     sentence = (
         f"Judged with a margin of {margin:g} at the {100 * level:.6g}% level, under these "
-        f"assumptions: {found.verdict} ({names}: {said})."
+        f"assumptions: {found.verdict} ({names}: {said}{f'; {reach}' if reach else ''})."
     )
     return answer.judged(found.verdict, sentence, margin=margin, level=level, effects=rows)

@@ -140,7 +140,8 @@ def _answer(study: Study, question: Any, found: Found, more: dict[str, Any]) -> 
         notes=found.diagnostics.notes,
     )
     effects = [getattr(found, part) for part in question.judge]
-    return judged(answer, effects, question.margin, level)
+    people = [found.diagnostics.rows.used] * len(effects)
+    return judged(answer, effects, question.margin, level, people)
 
 
 def _parts(found: Found, level: float) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def shifts(
         workers=study.workers,
         seed=settings.seed,
     )
-    moved = [group.shift for group in found if group.changed]
+    moved = [group for group in found if group.changed]
+    effects, people = [group.shift for group in moved], [group.people for group in moved]
     extra = (COLUMN_MODEL.format(column=column),) if study.predictor is None else ()
     answer = Answer(
         sentences=found.sentences(settings.level),
@@ -83,7 +84,7 @@ def shifts(
         assumptions=(*found.assumptions, *extra),
         notes=(*found.notes, *said, *few),
     )
-    return judged(answer, moved, question.margin, settings.level)
+    return judged(answer, effects, question.margin, settings.level, people)
 
 
 def situations(study: Study, question: SituationsQuestion, model: StandardFairnessModel) -> Answer:
@@ -173,13 +174,23 @@ def _spread(found: CounterfactualFairness, at: int, smallest: int) -> dict[str, 
         otherwise=np.stack([_drawn_in(draw, inside, smallest) for draw in found.otherwise]),
     )
     curves = together.densities(found.groups[at], POINTS)
-    counts, edges = np.histogram(_drawn_in(found.shift, inside, smallest)[inside], bins=BINS)
+    counts, edges = _bars(_drawn_in(found.shift, inside, smallest)[inside])
     return {
         "group": group.name,
         "people": group.people,
         "densities": {"at": curves.at, "fact": curves.fact, "otherwise": curves.otherwise},
         "shifts": {"edges": edges, "counts": np.where(counts < smallest, 0, counts)},
     }
+
+
+def _bars(shifts: Any) -> tuple[Any, Any]:
+    """Counts and edges of a histogram; shifts that differ by rounding alone are one bar."""
+    size = float(np.abs(shifts).max())
+    if np.ptp(shifts) > 1e-9 * size:
+        return np.histogram(shifts, bins=BINS)
+    middle, reach = (shifts.min() + shifts.max()) / 2, max(0.5, 1e-9 * size)
+    ends = (middle - reach, middle + reach)
+    return np.histogram(np.full(len(shifts), middle), bins=BINS, range=ends)
 
 
 def _drawn_in(values: Any, inside: Any, smallest: int) -> Any:
@@ -233,11 +244,11 @@ def _about_situations(found: SituationTest, question: Any, smallest: int) -> Ans
 def _allowed(
     found: SituationTest, question: Any, smallest: int
 ) -> tuple[list[dict[str, Any]], int, list[str]]:
-    """Who may be listed, the largest differences first, and how many not, for being so few?"""
+    """Who may be listed, discoveries first, and how many not, for being so few?"""
     table = found.table().to_records()
     few = len(found.situations.complainants) < smallest
     large = [row for row in table if min(row["control_size"], row["test_size"]) >= smallest]
-    shown = [] if few else sorted(large, key=_shift, reverse=True)
+    shown = [] if few else sorted(large, key=_place, reverse=True)
     suppressed, said = len(table) - len(shown), []
     if suppressed:
         said.append(
@@ -247,12 +258,15 @@ def _allowed(
     if not question.listed and not question.dossiers:
         said.append(NOBODY)
     elif 0 < question.listed < len(shown):
-        said.append(f"the {question.listed:,} largest of {len(shown):,} differences are listed")
+        said.append(
+            f"{question.listed:,} of {len(shown):,} differences are listed: discoveries first, "
+            "then the largest"
+        )
     return shown, suppressed, said
 
 
-def _shift(row: dict[str, Any]) -> float:
-    return -2.0 if row["delta"] is None else float(row["delta"])
+def _place(row: dict[str, Any]) -> tuple[bool, float]:
+    return row["discovery"], -2.0 if row["delta"] is None else float(row["delta"])
 
 
 def _dossier(found: Dossier) -> dict[str, Any]:

@@ -67,7 +67,8 @@ def predictive_parity(
         assumptions=found.diagnostics.assumptions,
         notes=(*found.diagnostics.notes, *said),
     )
-    return judged(answer, [found.ppm.integrated], question.margin, level)
+    people = [found.diagnostics.rows.used]
+    return judged(answer, [found.ppm.integrated], question.margin, level, people)
 
 
 def _large_bins(rows: list[dict[str, Any]], smallest: int) -> tuple[list[dict[str, Any]], Any]:

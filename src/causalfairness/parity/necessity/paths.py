@@ -60,6 +60,11 @@ class Findings:
     in_points: bool  # whether outcome and prediction are shares, to be read in percent
     estimates: tuple[Estimate, ...] = ()  # of outcome and prediction, where world means were made
 
+    @property
+    def people(self) -> list[int]:
+        """How many people is each path about?"""
+        return [min(each.rows.used for each in self.diagnostics)] * len(self.paths)
+
 
 def three_paths(both: Both, model: StandardFairnessModel) -> Findings:
     """What are the direct, indirect and spurious effects, on one basis?"""

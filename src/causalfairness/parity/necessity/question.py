@@ -172,7 +172,7 @@ def _judged(
     findings: Findings, ledger: Ledger, rule: Rule, model: StandardFairnessModel
 ) -> NecessityReport:
     required = [each.difference(allowed=ledger.allows(each.name)) for each in findings.paths]
-    judgment = rule.judge(required)
+    judgment = rule.judge(required, findings.people)
     found = zip(findings.paths, required, judgment.evidence, strict=True)
     return NecessityReport(
         what=f"{model.prediction_column or 'prediction'} as a prediction of {model.target_label()}",

@@ -342,9 +342,10 @@ def _judged(row: PathVerdict, margin: str, *, exact: bool) -> str:
     if verdict == "satisfied":
         return f"It is closer to {goal} than {margin} (p {within}): satisfied."
     if not exact:
+        reach = row.evidence.out_of_reach(margin)
         return (
             f"The data leave open whether it is within {margin} of {goal} (p {beyond} for beyond, "
-            f"{within} for within): undecided."
+            f"{within} for within): undecided{f': {reach}' if reach else ''}."
         )
     return (
         f"The data are consistent with {goal} (p {beyond}); with a margin of 0 that cannot be "
@@ -364,8 +365,11 @@ def _overall(report: NecessityReport, margin: str) -> str:
         return f"{opening}, along {_listed(names)}."
     if report.verdict == "satisfied":
         return f"{opening}, along every path."
-    open_ = [row.name for row in report if row.verdict == "undecided"]
-    return f"{opening}; the data do not settle {_listed(open_)}."
+    open_ = [row for row in report if row.verdict == "undecided"]
+    most = max(open_, key=lambda row: row.evidence.people_needed or 0)
+    reach = most.evidence.out_of_reach(margin)
+    listed = _listed([row.name for row in open_])
+    return f"{opening}; the data do not settle {listed}{f': {reach}' if reach else ''}."
 
 
 def _listed(names: Sequence[str]) -> str:

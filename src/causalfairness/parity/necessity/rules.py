@@ -6,7 +6,13 @@ With D the estimate of what must vanish on a path (methods §6):
     satisfied    two one-sided tests reject |truth| >= margin         (Holm over the paths)
     undecided    neither
 
-Without a margin nothing is said: how much would matter is not for the data to tell.
+Without a margin nothing is said: how much would matter is not for the data to tell. Where even an
+effect of zero could not be shown to be within the margin, since its standard error is above
+
+    margin / z_level,
+
+it is said how many people would do, with a chance of .8 for an effect of zero: n times
+((z_level + z_.9) standard errors / margin)^2.
 
 Overall violated if any path is. Overall satisfied if every path's equivalence test rejects at the
 level itself: claiming all of them is wrong only if one of them is, so no adjustment is needed,
@@ -21,7 +27,7 @@ from typing import Literal, NamedTuple
 
 from causalfairness.effects import Effect
 from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p_value
-from causalfairness.inference.intervals import check_margin
+from causalfairness.inference.intervals import check_margin, normal_reach, rows_to_rule_out
 
 Verdict = Literal["violated", "satisfied", "undecided"]
 
@@ -34,6 +40,22 @@ class Evidence(NamedTuple):
     violation_adjusted: float | None = None  # the same, with Holm's adjustment
     equivalence: float | None = None  # p-value against |truth| >= margin
     equivalence_adjusted: float | None = None
+    people: int | None = None  # who were asked about
+    people_needed: int | None = None  # where an effect of zero could not be shown with these
+
+    def out_of_reach(self, margin: str) -> str:
+        """What is said where the margin is out of reach: a part of a sentence, or nothing.
+
+        >>> Evidence("undecided", people=512, people_needed=85_639).out_of_reach("1 point")
+        'with 512 people a margin of 1 point is out of reach; about 86,000 would do'
+        """
+        if self.verdict != "undecided" or self.people_needed is None:
+            return ""
+        size = 10 ** max(0, len(str(self.people_needed)) - 2)
+        return (
+            f"with {self.people:,} people a margin of {margin} is out of reach; about "
+            f"{-(-self.people_needed // size) * size:,} would do"
+        )
 
 
 class Judgment(NamedTuple):
@@ -69,8 +91,12 @@ class EquivalenceRule:
                 f"violated and satisfied at once; found {self.level!r}"
             )
 
-    def judge(self, differences: Sequence[Effect]) -> Judgment:
-        """What do the tests say about each path, and about all of them?"""
+    def judge(self, differences: Sequence[Effect], people: Sequence[int] | None = None) -> Judgment:
+        """What do the tests say about each path, and about all of them?
+
+        `people` says how many each effect was estimated from, for what is said of margins that are
+        out of reach.
+        """
         if self.margin is None:
             return Judgment(None, (Evidence(None),) * len(differences))
         error = 1 - self.level
@@ -78,15 +104,26 @@ class EquivalenceRule:
         beyond = [minimum_effect_p_value(*each, self.margin) for each in estimates]
         within = [equivalence_p_value(*each, self.margin) for each in estimates]
         evidence = []
-        for pair in zip(beyond, holm(beyond), within, holm(within), strict=True):
-            p_beyond, adjusted_beyond, p_within, adjusted_within = map(float, pair)
+        counts: Sequence[int | None] = people or [None] * len(differences)
+        adjusted = zip(beyond, holm(beyond), within, holm(within), strict=True)
+        for effect, count, p_values in zip(differences, counts, adjusted, strict=True):
+            p_beyond, adjusted_beyond, p_within, adjusted_within = map(float, p_values)
             verdict: Verdict = "undecided"
             if adjusted_beyond <= error:
                 verdict = "violated"
             elif adjusted_within <= error:
                 verdict = "satisfied"
-            evidence.append(Evidence(verdict, p_beyond, adjusted_beyond, p_within, adjusted_within))
+            tests = p_beyond, adjusted_beyond, p_within, adjusted_within
+            needed = self._needed(effect.standard_error, count)
+            evidence.append(Evidence(verdict, *tests, people=count, people_needed=needed))
         return Judgment(self._overall(evidence), tuple(evidence))
+
+    def _needed(self, error: float, people: int | None) -> int | None:
+        """How many people would do, where these are too few to show even an effect of zero."""
+        reach = normal_reach(2 * self.level - 1) * error
+        if not self.margin or people is None or reach <= self.margin:
+            return None
+        return rows_to_rule_out(self.margin, [people * error**2], [1.0], level=self.level)
 
     def _overall(self, evidence: Sequence[Evidence]) -> Verdict:
         if any(each.verdict == "violated" for each in evidence):
@@ -114,7 +151,7 @@ class PointRule:
     def __post_init__(self) -> None:
         check_margin(self.margin)
 
-    def judge(self, differences: Sequence[Effect]) -> Judgment:
+    def judge(self, differences: Sequence[Effect], people: Sequence[int] | None = None) -> Judgment:
         """Is each estimate within the margin?"""
         verdicts: list[Verdict] = [
             "satisfied" if abs(each.value) <= self.margin else "violated" for each in differences

@@ -32,8 +32,9 @@ HOW = (
     "assumptions below. Lines open a dossier where there is one."
 )
 CHANCE = (
-    "So many people are tested at once that chance alone finds some. The numbers under 'allowing "
-    "for all tests' allow for that."
+    "So many people are tested at once that chance alone finds some, and neighbors are alike, not "
+    "the same. Those who stand out do so when both are allowed for, among all tests. Under 'by "
+    "chance' stands how many differ as much where groups are exchanged among neighbors."
 )
 
 
@@ -94,11 +95,13 @@ def _summary(lines: Told, tau: float) -> Table:
         lines,
         Column("k", "people in each group", "number"),
         Column("complainants", "people of the comparison group", "number"),
-        Column("evidence", f"own group declined more often{by}", "number"),
-        Column("share", "share", "share"),
-        Column("significant", "by more than chance explains, one by one", "number"),
-        Column("discoveries", "allowing for all tests", "number"),
-        Column("positive", f"other group declined more often{by}", "number"),
+        Column("discoveries", f"stand out: own group declined more often{by}", "number"),
+        Column("positive_discoveries", "stand out: other group declined more often", "number"),
+        Column("evidence", "own group declined more often, chance not allowed for", "number"),
+        Column("evidence_by_chance", "by chance", "number"),
+        Column("significant", "by their interval, one by one", "number"),
+        Column("positive", "other group declined more often", "number"),
+        Column("positive_by_chance", "by chance", "number"),
     )
 
 
@@ -110,7 +113,7 @@ def _covering(answer: Told, level: float) -> float:
 def _people(rows: Sequence[Told], keys: dict[tuple[str, int], str], level: float) -> Table:
     several = len({row["k"].count for row in rows}) > 1
     table = table_of(
-        f"People, the largest differences first ({counted(len(rows), 'line')})",
+        f"People who stand out, then the largest differences ({counted(len(rows), 'line')})",
         rows,
         Column("id", "person" if rows[0].get("id").value is not None else "row of the data"),
         *([Column("k", "people in each group", "number")] if several else []),

@@ -163,14 +163,17 @@ def _complained(answer: Told) -> str:
     if not lines:
         return ""
     line, tau = lines[0], answer["question"].get("tau").number or 0.0
-    found, stand = line["evidence"].count, line["discoveries"].count
+    stand, mirror = (line[key].count for key in ("discoveries", "positive_discoveries"))
     by = f" by more than {tau:g}" if tau else ""
-    chance = f", of whom {stand or 'none'} stand out when chance among so many is allowed for"
     everyone = counted(line["complainants"].count, "person", "people")
-    more = f"declined more often than like people of the other{by}"
-    if not found:
-        return f"for none of {everyone} were like people of their own group {more}"
-    return f"for {found:,} of {everyone}, like people of their own group were {more}{chance}"
+    chance = line.get("evidence_by_chance").number
+    among = "" if chance is None else f", where chance alone gives {chance:,.0f}"
+    return (
+        f"for {stand or 'none'} of {everyone}, like people of their own group were declined more "
+        f"often than like people of the other{by} when chance among so many is allowed for, and "
+        f"less often for {mirror or 'none'}; chance not allowed for, more often for "
+        f"{line['evidence'].count:,}{among}"
+    )
 
 
 def _rests_on(reading: Reading) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from causalfairness.audit.record import VERDICTS
 from causalfairness.errors import RecordError
+from causalfairness.parity.necessity.rules import Evidence
 from causalfairness.report.page.blocks import Block, Judgment, Judgments, Part, Tone
 from causalfairness.report.study.reading import Reading, is_answered
 from causalfairness.report.study.rows import between, row_of
@@ -111,7 +112,16 @@ def _found(answer: Told) -> Iterator[Found]:
             what = opening(f"{part_called(name)}, {about}")
             if kind == "counterfactual_fairness" or not about:
                 what = f"Mean change of predictions, {name}"
-            yield Found(tone, what, _size(effect), FOUND[tone].format(margin=margin))
+            yield Found(tone, what, _size(effect), _why(effect, tone, margin))
+
+
+def _why(judged: Told, tone: Tone, margin: str) -> str:
+    """What the tests say, and how many people would do where a margin is out of reach."""
+    numbers = (judged.get(key).number for key in ("people", "people_needed"))
+    people, needed = (None if each is None else int(each) for each in numbers)
+    reach = Evidence("undecided", people=people, people_needed=needed).out_of_reach("this size")
+    told = reach if tone == "undecided" else ""
+    return f"{FOUND[tone].format(margin=margin)}{f': {told}' if told else ''}"
 
 
 def _margin(answer: Told) -> str:
@@ -134,7 +144,7 @@ def _along(path: Told, margin: str) -> Found:
         tone,
         f"{opening(path['path'].text)} path ({'allowed' if allowed else 'not allowed'})",
         f"{compared} {_size(Told(judged, path.where, path.cut))}",
-        FOUND[tone].format(margin=margin),
+        _why(path, tone, margin),
     )
 
 
