@@ -88,7 +88,8 @@ class EffectTable:
     @property
     def _remarks(self) -> list[str]:
         alone = [effect.name for effect in self.effects if effect.rows_alone]
-        return [f"{ROWS_ALONE}, the fit of a model left out: {', '.join(alone)}"] if alone else []
+        which = "all of these" if len(alone) == len(self) else ", ".join(alone)
+        return [f"{ROWS_ALONE}, the fit of a model left out: {which}"] if alone else []
 
     @property
     def _headings(self) -> tuple[str, ...]:
