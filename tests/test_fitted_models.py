@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.coverage.fitted_models import (
-    CELLS,
     LINES,
     MODEL,
     RATE,
-    Estimated,
     draw,
     fitted,
     network,
@@ -120,30 +118,6 @@ def test_other_mechanisms_are_fitted_again_by_default(counted, asked):
     assert whole.interval().high - whole.value == pytest.approx(
         t.ppf(0.975, 99) * whole.standard_error
     )
-
-
-@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.quick], ids=lambda cell: cell.call)
-def test_intervals_hold_the_truth(cell):
-    """Of 8 intervals of 95 %, fewer than 5 hold the truth once in 2,700 times; none did before."""
-    hits: dict[str, list[bool]] = {}
-    for seed in range(500, 500 + cell.quick):
-        for name, found in cell.draw(seed).items():
-            assert isinstance(found, Estimated)
-            assert found.settled
-            hits.setdefault(name, []).append(found.low <= found.truth <= found.high)
-    assert min(map(sum, hits.values())) >= cell.quick / 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.call}, {cell.world}")
-def test_intervals_hold_the_truth_as_often_as_they_say(cell):
-    """Binomial standard error: 1.5 % with 200 draws, 2.8 % with 60."""
-    held: dict[str, list[bool]] = {}
-    for seed in range(cell.draws):
-        for name, found in cell.draw(seed).items():
-            held.setdefault(name, []).append(found.low <= found.truth <= found.high)
-    least = 0.95 - 3 * math.sqrt(0.95 * 0.05 / cell.draws)
-    assert min(np.mean(each) for each in held.values()) >= least
 
 
 @pytest.mark.parametrize("asked", QUESTIONS)

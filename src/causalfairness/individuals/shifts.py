@@ -314,7 +314,11 @@ class CounterfactualFairness:
             changed=int(self.changed[inside].sum()),
             fact=float(np.average(self.fact[inside], weights=own)),
             otherwise=float(np.average(self.otherwise[:, inside].mean(axis=0), weights=own)),
-            shift=Effect(name, shift, spread, basis, frozenset(self.assumptions), freedom, alone),
+            shift=Effect(
+                *(name, shift, spread, basis, frozenset(self.assumptions)),
+                freedom=freedom,
+                rows_alone=alone,
+            ),
             quantiles=tuple(self._quantiles(inside).tolist()),
             lowered=lowered if decides else None,
             raised=raised if decides else None,

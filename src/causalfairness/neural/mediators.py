@@ -272,19 +272,19 @@ def fitted(
 
     Each mediator follows from all inputs that are none, and `in_order` from those before it.
     """
-    import pyarrow as pa
-
     from causalfairness.graph import CausalGraph
     from causalfairness.scm import StructuralCausalModel
+    from causalfairness.tables.frames import Numbers, Template
 
     moved, arrows = [names[at] for at in mediators], []
     for place, mediator in enumerate(moved):
         before = moved[:place] if in_order else []
         arrows += [(name, mediator) for name in names if name not in moved or name in before]
-    columns = dict(zip(names, table.double().cpu().numpy().T, strict=True))
+    columns = zip(names, table.double().cpu().numpy().T, strict=True)
+    frame = Template("pyarrow").filled({name: Numbers(values, False) for name, values in columns})
     graph = CausalGraph.from_edges(arrows, (), tuple(names))
     mechanisms = dict(zip(moved, models, strict=True))
-    return StructuralCausalModel.fit(graph, pa.table(columns), mechanisms, seed=seed)
+    return StructuralCausalModel.fit(graph, frame, mechanisms, seed=seed)
 
 
 def _columns(told: Any, rows: Tensor, mediators: tuple[int, ...], who: str) -> Tensor:

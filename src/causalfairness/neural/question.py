@@ -226,8 +226,8 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
     if question.mover.model is not None:
         moved = [question.names[index] for index in question.mover.mediators]
         columns = dict(zip(question.names, question.table.double().cpu().numpy().T, strict=True))
-        settings = {"replicates": question.replicates, "seed": question.seed}
-        sure = sure_of(question.mover.model, moved, columns, found, by, **settings)
+        asked_of = (question.mover.model, moved, columns, found, by)
+        sure = sure_of(*asked_of, replicates=question.replicates, seed=question.seed)
     title, assumptions = question.title, (*question.mover.assumptions, *sure.said)
     reference, comparison = map(written, question.change.levels)
     results = []

@@ -104,8 +104,11 @@ class NetworkEffects:
         means = [self.mean(*world) for world in ALL_WORLDS]
         values = np.array([mean.value for mean in means]).reshape(2, 2, 3)
         spreads = np.stack([mean.spread for mean in means]).reshape(2, 2, 3, -1)
-        stated = (frozenset(self.assumptions), self.sure.freedom, self.sure.rows_alone)
-        return WorldMeans(values, spreads, self.basis, *stated)
+        return WorldMeans(
+            *(values, spreads, self.basis, frozenset(self.assumptions)),
+            freedom=self.sure.freedom,
+            rows_alone=self.sure.rows_alone,
+        )
 
     @property
     def diagnostics(self) -> Diagnostics:
@@ -197,8 +200,11 @@ class NetworkEffects:
         sure, spread = self.sure, by_row
         if sure.fit is not None and moved is not None:
             spread = sure.fit.spread(by_row, moved, inside)
-        stated = frozenset(self.assumptions)
-        return Effect(name, value, spread, self.basis, stated, sure.freedom, sure.rows_alone)
+        return Effect(
+            *(name, value, spread, self.basis, frozenset(self.assumptions)),
+            freedom=sure.freedom,
+            rows_alone=sure.rows_alone,
+        )
 
     @cached_property
     def _rounding(self) -> float:

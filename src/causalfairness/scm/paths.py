@@ -168,7 +168,11 @@ def effects_along(
     )
     found = zip(names, values, spreads, stated, strict=True)
     return tuple(
-        Effect(*(name, value, spread, basis, told | {plan.said}), plan.freedom, plan.rows_alone)
+        Effect(
+            *(name, value, spread, basis, told | {plan.said}),
+            freedom=plan.freedom,
+            rows_alone=plan.rows_alone,
+        )
         for name, value, spread, told in found
     )
 

@@ -31,8 +31,8 @@ from causalfairness.scm.evaluation import Equations, Values
 from causalfairness.scm.fitting import Remembered
 from causalfairness.scm.given import Deterministic
 from causalfairness.scm.learners import takes_weights
-from causalfairness.scm.linear import Linear, flat_slopes, shifted, slope_influences
-from causalfairness.scm.mechanism import Mechanism, Sample
+from causalfairness.scm.linear import Linear, LinearEquation, flat_slopes, shifted, slope_influences
+from causalfairness.scm.mechanism import FittedMechanism, Mechanism, Sample
 from causalfairness.tables.fingerprint import Identity
 
 if TYPE_CHECKING:
@@ -81,11 +81,12 @@ class Refits:
     def on(self, rows: NDArray[np.intp]) -> Equations:
         """What are the equations, learned from these rows?"""
         counts = np.bincount(rows, minlength=len(next(iter(self.values.values()))))
-        again = {}
+        again: dict[str, FittedMechanism] = {}
         for node, mechanism in self.mechanisms.items():
             sample = self.sample(node)
             if isinstance(mechanism, Categorical | Ordered) and takes_weights(mechanism.model):
-                weights = (counts + UNDRAWN) * (1.0 if self.weights is None else self.weights)
+                weights = np.asarray(counts + UNDRAWN, dtype=np.float64)
+                weights *= 1.0 if self.weights is None else self.weights
                 again[node] = mechanism.fit(replace(sample, weights=weights, partial=True))
             else:
                 again[node] = mechanism.fit(sample.take(rows))
@@ -109,14 +110,20 @@ class Slopes:
 
     refits: Refits
 
+    @property
+    def lines(self) -> dict[str, LinearEquation]:
+        """Which line does each node that was learned follow?"""
+        fitted = ((node, self.refits.equations.fitted[node]) for node in self.refits.mechanisms)
+        return {node: line for node, line in fitted if isinstance(line, LinearEquation)}
+
     @cached_property
     def influences(self) -> Array:
         """What each row adds to the error of each slope. (slopes, rows of the fit)"""
-        refits, every = self.refits, []
-        for node in refits.mechanisms:
-            sample = refits.sample(node)
-            found = slope_influences(refits.equations.fitted[node], sample)
-            every.append(found * math.sqrt(len(sample) / refits.rows))
+        every = []
+        for node, line in self.lines.items():
+            sample = self.refits.sample(node)
+            share = math.sqrt(len(sample) / self.refits.rows)
+            every.append(share * slope_influences(line, sample))
         return np.concatenate(every)
 
     def coordinates(self, places: NDArray[np.int64]) -> Array:
@@ -161,11 +168,11 @@ class Slopes:
     def _moved(self, steps: Array) -> Equations:
         equations, at = self.refits.equations, 0
         fitted = dict(equations.fitted)
-        for node in self.refits.mechanisms:
+        for node, line in self.lines.items():
             domains = [equations.domains[cause] for cause in equations.graph.parent_map[node]]
-            count = len(flat_slopes(fitted[node]))
-            fitted[node] = shifted(fitted[node], domains, steps[at : at + count])
-            at += count
+            until = at + len(flat_slopes(line))
+            fitted[node] = shifted(line, domains, steps[at:until])
+            at = until
         return equations._replace(fitted=fitted)
 
 

@@ -135,8 +135,8 @@ def decompose_predictive_parity(
         again = _Again(counterfactual, people, native, placed, draws, seed)
         sure = again.uncertainty(replicates, workers)
     else:
-        given = Plan(OVER_PEOPLE) if otherwise is None else Plan(UNFITTED, rows_alone=True)
-        sure = _over_people(people, placed, given, replicates, seed)
+        how = Plan(OVER_PEOPLE) if otherwise is None else Plan(UNFITTED, rows_alone=True)
+        sure = _over_people(people, placed, how, replicates, seed)
     return _Found(people, binning, placed, otherwise).result(sure)
 
 

@@ -138,8 +138,11 @@ class BinnedGap:
         return f"mean over {there}: {self.integrated}"
 
     def _effect(self, name: str, value: float, spread: Array) -> Effect:
-        stated = (self.assumptions, self.freedom, self.rows_alone)
-        return Effect(name, float(value), spread, self.basis, *stated)
+        return Effect(
+            *(name, float(value), spread, self.basis, self.assumptions),
+            freedom=self.freedom,
+            rows_alone=self.rows_alone,
+        )
 
 
 @dataclass(frozen=True, eq=False)
