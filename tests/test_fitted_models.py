@@ -257,7 +257,7 @@ def test_nothing_of_rows_alone_is_judged():
     assert rule.judge([EFFECT]).verdict == "violated"
     assert rule.judge([EFFECT, alone]).verdict is None
     assert rule.judge([EFFECT - alone]).verdict is None
-    answer = judged(Answer(sentences=()), [alone], 0.1, 0.95)
+    answer = judged(Answer(sentences=()), [alone], 0.1, 0.95, [10])
     assert (answer.verdict, answer.sentences) == (None, (UNJUDGED,))
     told = str(EffectTable((EFFECT.named("other"), alone)))
     assert "rows alone, the fit of a model left out: gap" in told

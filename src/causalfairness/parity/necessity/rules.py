@@ -9,7 +9,7 @@ With D the estimate of what must vanish on a path (methods §6):
 Without a margin nothing is said: how much would matter is not for the data to tell. Nor is
 anything said where one of the effects is of rows alone: a verdict needs the whole uncertainty.
 
-Where even an effect of zero could not be shown to be within the margin, as its standard error is above
+Where even an effect of zero could not be shown to be within the margin, its standard error above
 
     margin / z_level,
 
