@@ -47,14 +47,17 @@ def test_every_persons_shift_is_what_the_model_makes_of_two_rows(data, scm, foun
     assert found.changed.tolist() == green.tolist()
 
 
-def test_the_mean_shift_meets_the_world(found):
+def test_the_mean_shift_meets_the_world(found, scm):
     """In the linear world the mediator moves by its coefficient: 2 of it, and 0.5 directly."""
     people, otherwise = WORLD.draw_with_counterfactuals(200_000, seed=1, frame="pandas")
     green = people["group"] == "green"
     truth = (score(people) - score(otherwise))[green].mean()
     fitted_error = 4 * 2 * 0.05  # the coefficient of the group on m1 has an error of about .05
     assert abs(found["green"].shift.value - truth) < fitted_error
-    assert found["green"].shift.standard_error < 1e-12  # everyone's shift is the same here
+    assert found["green"].shift.standard_error == pytest.approx(2 * 0.05, rel=0.3)
+    given = cf.counterfactual_fairness(score, found.data, scm, TO_BLUE, replicates=0)["green"].shift
+    assert given.standard_error < 1e-12  # everyone's shift is the same here
+    assert given.rows_alone
 
 
 def test_without_arrows_out_of_the_group_nobody_moves(data):
@@ -79,7 +82,7 @@ def test_groups_sum_up_their_own_people(data, found):
 
 def test_flips_are_counted_in_both_directions_with_wilson_intervals(data, scm):
     decide = lambda people: (np.asarray(score(people)) > 0.5).astype(int)  # noqa: E731
-    found = cf.counterfactual_fairness(decide, data, scm, TO_BLUE)["green"]
+    found = cf.counterfactual_fairness(decide, data, scm, TO_BLUE, replicates=0)["green"]
     otherwise = scm.counterfactual(data, do=TO_BLUE)
     green = (data["group"] == "green").to_numpy()
     was, would = decide(data)[green], decide(otherwise)[green]
@@ -163,12 +166,18 @@ def test_densities_are_densities_and_move_with_the_shift(found):
 
 
 def test_intervals_of_the_mean_are_those_of_a_mean(data, scm):
-    uneven = cf.counterfactual_fairness(lambda p: p["m1"] * p["c1"], data, scm, TO_BLUE)
+    uneven, whole = (
+        cf.counterfactual_fairness(
+            lambda p: p["m1"] * p["c1"], data, scm, TO_BLUE, replicates=replicates
+        )
+        for replicates in (0, None)
+    )
     green = (data["group"] == "green").to_numpy()
     shift = uneven.shift[green]
     assert uneven["green"].shift.standard_error == pytest.approx(
         shift.std() / np.sqrt(len(shift)), rel=1e-9
     )
+    assert whole["green"].shift.standard_error > 1.1 * uneven["green"].shift.standard_error
     assert uneven["green"].quantiles[2] == pytest.approx(np.median(shift))
     assert uneven["green"].quantiles[0] == pytest.approx(np.quantile(shift, 0.05))
 
@@ -245,7 +254,7 @@ def test_replicates_know_how_uncertain_the_mechanisms_are():
 
 
 def test_replicates_change_no_value_and_not_with_the_number_of_workers(data, scm):
-    plain = cf.counterfactual_fairness(score, data, scm, TO_BLUE, threshold=0.5)
+    plain = cf.counterfactual_fairness(score, data, scm, TO_BLUE, threshold=0.5, replicates=0)
     one, two = (
         cf.counterfactual_fairness(
             score, data, scm, TO_BLUE, threshold=0.5, replicates=20, workers=workers

@@ -117,9 +117,7 @@ def test_a_fitted_linear_model_finds_the_same_up_to_its_coefficients():
     linear = {"m1": cf.scm.Linear(), "y": cf.scm.Linear()}
     scm = cf.StructuralCausalModel.fit(graph_of(LINEAR), data, linear)
     model = replace(LINEAR.model, prediction="score")
-    found = cf.decompose_predictive_parity(
-        data, model, counterfactual=scm, bins=10, refit=True, replicates=60
-    )
+    found = cf.decompose_predictive_parity(data, model, counterfactual=scm, bins=10)
     assert np.ptp(found.causal.values) < 1e-9
     causal = found.causal.integrated
     assert 0.02 < causal.standard_error < 0.06  # of two coefficients and their product
@@ -269,18 +267,18 @@ def test_intervals_cover_as_often_as_they_say_over_many_draws(coarse_truth):
 def test_refitted_intervals_cover_the_causal_term_where_fixed_ones_do_not():
     cuts = CUTS[4::5]
     aim = true_terms(CURVED, oracle, cuts, people=1_000_000, seed=6).causal.mean()
-    hits, draws = {True: 0, False: 0}, 120
+    hits, draws = {40: 0, 0: 0}, 120
     for seed in range(draws):
         people = drawn(2_000, seed=5_000 + seed)
         scm = fitted(people)
-        for refit in hits:
+        for replicates in hits:
             found = cf.decompose_predictive_parity(
-                people, MODEL, counterfactual=scm, bins=cuts, refit=refit, replicates=40
+                people, MODEL, counterfactual=scm, bins=cuts, replicates=replicates
             )
             low, high = found.causal.integrated.interval()
-            hits[refit] += low <= aim <= high
-    assert hits[True] >= fewest_and_most_hits(draws, 1, level=0.94)[0]
-    assert hits[False] < 0.5 * draws
+            hits[replicates] += low <= aim <= high
+    assert hits[40] >= fewest_and_most_hits(draws, 1, level=0.94)[0]
+    assert hits[0] < 0.5 * draws
 
 
 def test_standard_errors_are_those_of_means(found, people):
@@ -349,12 +347,14 @@ def test_refits_do_not_depend_on_the_number_of_workers(people):
     scm = fitted(people)
     answers = [
         cf.decompose_predictive_parity(
-            people, MODEL, counterfactual=scm, bins=4, refit=True, replicates=20, workers=workers
+            people, MODEL, counterfactual=scm, bins=4, replicates=20, workers=workers
         )
         for workers in (1, 2)
     ]
     assert np.array_equal(answers[0].causal.spreads, answers[1].causal.spreads)
-    fixed = cf.decompose_predictive_parity(people, MODEL, counterfactual=scm, bins=4)
+    fixed = cf.decompose_predictive_parity(people, MODEL, counterfactual=scm, bins=4, replicates=0)
+    assert fixed.causal.rows_alone
+    assert not fixed.ppm.rows_alone
     assert answers[0].causal.integrated.standard_error > 3 * fixed.causal.integrated.standard_error
     assert "fitted to them, 20 times anew" in str(answers[0].diagnostics)
     assert "taken as given" in str(fixed.diagnostics)

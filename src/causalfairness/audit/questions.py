@@ -84,7 +84,7 @@ class PredictiveParityQuestion(_Judged):
 
     ask: Literal["predictive_parity"] = "predictive_parity"
     bins: Annotated[Whole, whole(1, 1000)] = 20
-    replicates: Annotated[Whole, whole(2, 100_000)] = 1000
+    replicates: Annotated[Whole | None, whole(2, 100_000, ", or left out")] = None
     counterfactual: Annotated[Truth, said(TRUTH)] = False
 
 

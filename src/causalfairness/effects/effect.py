@@ -12,6 +12,9 @@ and an effect that does not name a block has zeros there.
 
 An interval is centered at `value + correction`. The correction allows for rare outcomes (methods
 §2.1): it is linear in the effects, as the value is, and moves nothing but interval and tests.
+
+refuse to combine. A spread of a fitted model's answer that leaves the fit out is of *rows alone*,
+and so is every sum with it: such an effect is shown, and never judged.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from causalfairness.inference import Interval, normal_interval, two_sided_p_valu
 Array = NDArray[np.float64]
 Blocks = Mapping[str, Array]
 Unit = Literal["rows", "cells", "replicates"]
+ROWS_ALONE = "rows alone"
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class Effect:
     assumptions: frozenset[str] = frozenset()
     correction: float = 0.0
     blocks: Blocks = field(default_factory=dict)
+    freedom: float = math.inf  # degrees of freedom of the standard error
+    rows_alone: bool = False  # is the fit of a model left out of the spread?
 
     @property
     def center(self) -> float:
@@ -96,13 +102,13 @@ class Effect:
         return math.hypot(*(np.linalg.norm(part) for part in (self.spread, *self.blocks.values())))
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Which values fit the data at this level? Normal approximation."""
-        return normal_interval(self.center, self.standard_error, level)
+        """Which values fit the data at this level? By the normal, or by t with `freedom`."""
+        return normal_interval(self.center, self.standard_error, level, self.freedom)
 
     @property
     def p_value(self) -> float:
         """How often would chance alone give a value this far from zero? Two-sided."""
-        return two_sided_p_value(self.center, self.standard_error)
+        return two_sided_p_value(self.center, self.standard_error, self.freedom)
 
     def covariance(self, other: Effect) -> float:
         """Do two estimates err together?
@@ -158,7 +164,8 @@ class Effect:
 
     def __str__(self) -> str:
         low, high = self.interval()
-        return f"{self.name} = {self.value:.4f} (95% interval {low:.4f} to {high:.4f})"
+        alone = f", {ROWS_ALONE}" if self.rows_alone else ""
+        return f"{self.name} = {self.value:.4f} (95% interval {low:.4f} to {high:.4f}{alone})"
 
     __repr__ = __str__
 
@@ -185,6 +192,8 @@ class Effect:
                 at: np.asarray(self.blocks.get(at, 0.0) + times * other.blocks.get(at, 0.0))
                 for at in {**self.blocks, **other.blocks}
             },
+            freedom=min(self.freedom, other.freedom),
+            rows_alone=self.rows_alone or other.rows_alone,
         )
 
     def _check_same_basis(self, other: Effect, verb: str) -> None:

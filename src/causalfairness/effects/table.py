@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from causalfairness.effects.effect import Effect
+from causalfairness.effects.effect import ROWS_ALONE, Effect
 from causalfairness.inference import Interval
 
 HEADINGS = ("effect", "value", "std. error", "low", "high", "p")
@@ -77,12 +77,19 @@ class EffectTable:
         return as_polars(self.to_records())
 
     def __str__(self) -> str:
-        return as_text([self._headings, *self._cells()])
+        return "\n".join([as_text([self._headings, *self._cells()]), *self._remarks])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html([self._headings, *self._cells()])
+        table = as_html([self._headings, *self._cells()])
+        return as_section("", table, self._remarks) if self._remarks else table
+
+    @property
+    def _remarks(self) -> list[str]:
+        alone = [effect.name for effect in self.effects if effect.rows_alone]
+        which = "all of these" if len(alone) == len(self) else ", ".join(alone)
+        return [f"{ROWS_ALONE}, the fit of a model left out: {which}"] if alone else []
 
     @property
     def _headings(self) -> tuple[str, ...]:
@@ -124,6 +131,7 @@ def record_of(effect: Effect, interval: Interval) -> dict[str, Any]:
         "low": interval.low,
         "high": interval.high,
         "p_value": effect.p_value,
+        **({"rows_alone": True} if effect.rows_alone else {}),
     }
 
 

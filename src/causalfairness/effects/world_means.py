@@ -10,6 +10,7 @@ is to produce them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,6 +47,8 @@ class WorldMeans:
     assumptions: frozenset[str] = frozenset()
     corrections: Array = field(default_factory=lambda: np.zeros((2, 2, 3)))
     blocks: Blocks = field(default_factory=dict)  # (2, 2, 3, size) each
+    freedom: float = math.inf  # of their standard errors
+    rows_alone: bool = False  # do spreads leave out how a model was fitted?
 
     def __getitem__(self, world: World) -> Effect:
         i, j, k = _checked(world)
@@ -113,6 +116,8 @@ class WorldMeans:
             self.assumptions,
             correction=float(added(self.corrections)),
             blocks={at: added(block) for at, block in self.blocks.items()},
+            freedom=self.freedom,
+            rows_alone=self.rows_alone,
         )
 
 

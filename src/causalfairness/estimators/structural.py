@@ -30,10 +30,12 @@ from causalfairness.inference.resampling import check_count
 from causalfairness.scm import Additive, StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.goodness import NodeFit
-from causalfairness.scm.paths import MECHANISMS_GIVEN, encoded
+from causalfairness.scm.paths import encoded
 from causalfairness.scm.refits import (
+    Plan,
     Refits,
     check_replicates,
+    plan,
     refits_of,
     replicate,
     resampled_basis,
@@ -46,7 +48,6 @@ EXTRAPOLATES = (
     "the mechanisms are right, also for people unlike any that were seen: where the groups do not "
     "overlap, they extrapolate"
 )
-SAME = 1e-6  # how far a refit may be from the model, as a share of the largest world mean
 DEPENDS = 0.001  # p-value below which the noise of a node is said to depend on its causes
 
 
@@ -57,8 +58,8 @@ class Structural:
     `scm` is a fitted model, or a graph: then it is fitted to the data that is asked about, with
     `mechanisms` as in `StructuralCausalModel.fit`. Its graph must give the columns the roles that
     the fairness model does. For standard errors the mechanisms are fitted again to that many
-    tables of rows drawn anew; `replicates=None` takes them as given, which is right only if they
-    were not learned. `draws` averages over drawn noise.
+    tables of rows drawn anew; `replicates=None` takes them as given, so that standard errors are
+    of rows alone, unless nothing was learned. `draws` averages over drawn noise.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -125,8 +126,10 @@ class Structural:
         identity, stated = reading.identity, (*scm.assumptions, EXTRAPOLATES)
         added = AddedPeople.of_rows(pair, outcomes[pair.group, pair.group, np.arange(len(pair))])
         fits = [fit for fit in scm.fits if fit.node in people.question.moved]
-        if self.replicates is None:
-            stated, notes = (*stated, MECHANISMS_GIVEN), (*_too_short(fits),)
+        how = Plan("", replicates=self.replicates or 0)
+        if not self.replicates:
+            how = plan(scm, people.values, people.question.moved, None, 0)
+            stated, notes = (*stated, how.said), (*_too_short(fits),)
             basis = Basis(identity.fingerprint, "rows", identity.order)
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
         else:
@@ -134,12 +137,16 @@ class Structural:
             frame = FrameRows(reading.frame[reading.in_order])  # every row that is not dropped
             values_of = encoded(frame, scm.equations.domains, tuple(people.values))
             refits = refits_of(scm, values_of, people.question.moved, kept)
-            spreads, notes = self._refitted(refits, reading, pair, worlds, values, workers, seed)
+            spreads, notes = self._refitted(refits, reading, pair, worlds, workers, seed)
             basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
         counts = np.broadcast_to(worlds.shares, (2, 2, *worlds.shares.shape))
         corrections, block = added.worlds(counts, pair.group)  # people are drawn, not mechanisms
         blocks = {added.block: pair.scatter(block)}
-        means = WorldMeans(values, spreads, basis, frozenset(stated), corrections, blocks)
+        means = WorldMeans(
+            *(values, spreads, basis, frozenset(stated), corrections, blocks),
+            freedom=how.freedom,
+            rows_alone=how.rows_alone,
+        )
         weighted = () if model.weights is None else (scm.said_of_weights(),)
         diagnostics = Diagnostics(
             estimator=str(self),
@@ -177,7 +184,6 @@ class Structural:
         reading: Rows,
         pair: RowPair,
         worlds: _Worlds,
-        values: Array,
         workers: int,
         seed: int,
     ) -> tuple[Array, tuple[str, ...]]:
@@ -194,9 +200,7 @@ class Structural:
             workers=workers,
             seed=seed,
         )
-        everyone = np.arange(counted.shape[1])
-        again = worlds.means(worlds.people.outcomes(refits.on(everyone)))
-        return spreads, (*_about_other_rows(values, again), *_about_learners(refits))
+        return spreads, (*_about_other_rows(refits), *_about_learners(refits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,12 +267,11 @@ def _too_short(fits: Sequence[NodeFit]) -> Iterator[str]:
         )
 
 
-def _about_other_rows(values: Array, again: Array) -> Iterator[str]:
-    off = float(np.abs(values - again).max())
-    if off > SAME * float(np.abs(values).max()):
+def _about_other_rows(refits: Refits) -> Iterator[str]:
+    if refits.others:
         yield (
-            f"fitted to these rows, the mechanisms give world means up to {off:.3g} away: the "
-            "model was fitted to others. Standard errors are those of a model fitted to these"
+            f"the model was fitted to {refits.rows:,} other rows: these are redrawn on their own, "
+            "and the mechanisms fitted to them again"
         )
 
 

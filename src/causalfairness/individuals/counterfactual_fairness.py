@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from causalfairness.errors import PredictorError, RoleError
 from causalfairness.estimators.answers import own_order
 from causalfairness.individuals.auditee import Auditee, auditee_of
-from causalfairness.individuals.shifts import CounterfactualFairness, Replicates
+from causalfairness.individuals.shifts import CounterfactualFairness
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations, in_order
-from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
+from causalfairness.scm.refits import FEWEST_ROWS, Asked, check_replicates, uncertainty
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import identify
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -32,16 +32,10 @@ from causalfairness.tables.missing import said_of_dropped
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
-FIXED = (
-    "intervals are over people only: the structural model and the audited model are taken as they "
-    "are, and intervals that know of fitted mechanisms (replicates=...) may be much longer"
-)
 SCALE = "shifts are differences of {}"
 DECISIONS = "decisions (0 or 1)"
-REFITS = (
-    "intervals are over people and the mechanisms fitted to them, {} times anew; the audited model "
-    "is taken as it is"
-)
+FIXED = "the audited model is taken as it is"
+FEW = "groups of fewer than {} people are of rows alone: {}"
 REFITTED = (
     "replication setting: the counterfactual rows are judged by a model refitted to them against "
     "the observed outcome, and not by the audited one. With the group among its features the "
@@ -73,10 +67,14 @@ def counterfactual_fairness(
     so; `scale` of the result says which of these shifts are differences of. Weights and missing
     values are heeded as a `Table` says. `do` is what `scm.counterfactual` takes: a value, a mapping
     from old to new values, or one value for each row that is used. `draws` averages over that many
-    draws of noise that the data cannot fix. Intervals take the mechanisms as they are; `replicates`
-    fits them again to that many redrawn tables, so that intervals know of their uncertainty.
-    `refit=True` replicates a published calculation and answers another question: the model is
-    fitted again on the counterfactual rows and the observed `outcome`.
+    draws of noise that the data cannot fix.
+
+    Intervals know that mechanisms were fitted: exactly where all of them are lines and predictions
+    are smooth, else by fitting them again to redrawn tables, 100 for up to 10,000 rows, 30 for up
+    to 50,000, or as many as `replicates` says. Where neither can be had, or with `replicates=0`,
+    they are of rows alone, and say so. `refit=True` replicates a published calculation and answers
+    another question: the model is fitted again on the counterfactual rows and the observed
+    `outcome`.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -130,17 +128,15 @@ def counterfactual_fairness(
         kept=rows.kept,
         account=rows.account,
     )
-    if replicates is None:
-        return found
-    if refit:
+    if refit and replicates:
         raise RoleError("refit=True replicates a calculation without intervals; leave one out")
-    redrawn = _Redrawn(scm, auditee, found, do, draws, seed)
-    return redrawn.again(replicates, workers)
+    again = _Again(scm, auditee, found, do, draws, seed)
+    return again.answered(0 if refit else replicates, workers)
 
 
 @dataclass(frozen=True, eq=False)
-class _Redrawn:
-    """The same question, asked of mechanisms that were fitted to redrawn rows."""
+class _Again:
+    """The same question, asked of other equations."""
 
     scm: StructuralCausalModel
     auditee: Auditee
@@ -149,29 +145,39 @@ class _Redrawn:
     draws: int
     seed: int
 
-    def again(self, replicates: int, workers: int) -> CounterfactualFairness:
-        found = self.found
-        nodes = self.scm.graph.descendants(tuple(self.do))
+    def answered(self, replicates: int | None, workers: int) -> CounterfactualFairness:
+        """Return what was found, with the uncertainty of each group that is set to another value.
+
+        Without `replicates`, groups that are too small to be redrawn have none.
+        """
+        found, moved = self.found, set(self.found.group[self.found.changed].tolist())
+        small = {at for at in moved if (found.group == at).sum() < FEWEST_ROWS and not replicates}
+        groups = sorted(moved - small)
+        if not groups:
+            return found
         beside = None if found.weights is None else {"weights": found.weights}
         order, values = in_order(self.scm.encode(found.data), beside)
-        weights = None if found.weights is None else found.weights[order.rows]
-        refits = refits_of(self.scm, values, nodes, weights)
-        group = found.group[order.rows]
-        needed = {shown(label): group == at for at, label in enumerate(found.groups)}
-        spreads = replicate(
-            refits,
-            partial(self.answer, order.places),
-            needed,
-            replicates=replicates,
-            workers=workers,
-            seed=self.seed,
+        asked = Asked(
+            values=values,
+            nodes=self.scm.graph.descendants(tuple(self.do)),
+            answer=partial(self.answer, order.places, groups),
+            by_row=np.stack([found.by_row(at) for at in groups])[..., order.rows],
+            needed={shown(found.groups[at]): (found.group == at)[order.rows] for at in groups},
+            weights=None if found.weights is None else found.weights[order.rows],
+            places=order.places,
+            identity=found.identity,
+            drawn=found.identity,
         )
-        basis = resampled_basis(found.identity, replicates, self.seed)
-        notes = (REFITS.format(replicates), *found.notes[1:])
-        return replace(found, replicates=Replicates(spreads, basis), notes=notes)
+        sure = uncertainty(self.scm, asked, replicates=replicates, workers=workers, seed=self.seed)
+        each = {at: sure._replace(spreads=sure.spreads[k]) for k, at in enumerate(groups)}
+        said = [FEW.format(FEWEST_ROWS, "; ".join(shown(found.groups[at]) for at in sorted(small)))]
+        notes = (sure.plan.said, *(said if small else ()), *found.notes)
+        return replace(found, uncertainty=each, notes=notes)
 
-    def answer(self, places: Positions, equations: Equations, counts: Array) -> Array:
-        """Mean shift and both shares of flips, per group. (groups, 3)"""
+    def answer(
+        self, places: Positions, groups: list[int], equations: Equations, counts: Array
+    ) -> Array:
+        """Mean shift and both shares of flips, for each of these groups. (groups, 3)"""
         scm = replace(self.scm, equations=equations)
         otherwise = scm.counterfactual(
             self.found.data, do=self.do, draws=self.draws, seed=self.seed
@@ -182,7 +188,7 @@ class _Redrawn:
             otherwise=score.reshape(self.draws, -1),
             decided_otherwise=None if decided is None else decided.reshape(self.draws, -1),
         )
-        return world.means(counts[places])
+        return world.means(counts[places])[groups]
 
 
 def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> NDArray[np.bool_]:

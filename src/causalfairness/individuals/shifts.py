@@ -7,8 +7,9 @@ group's mean is sum w x / sum w, and each row adds w (x - mean) / sum w to its e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Effect, EffectTable
+from causalfairness.effects.effect import ROWS_ALONE
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_section, as_text
 from causalfairness.inference import Interval, normal_interval, wilson_interval
 from causalfairness.inference.proportions import effective_size, quantiles
+from causalfairness.scm.refits import Uncertainty
 from causalfairness.tables import RowAccount, add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
 from causalfairness.tables.groups import GroupLabel, group_label, shown
@@ -62,20 +65,20 @@ class GroupShift:
     quantiles: tuple[float, ...]  # of the shifts: 5, 25, 50, 75 and 95 %
     lowered: float | None = None
     raised: float | None = None
-    flip_errors: tuple[float, float] | None = None  # over refitted mechanisms, where asked for
+    flip_errors: tuple[float, float] = (0.0, 0.0)  # of people and of the fit, where it is known
     effective: float = 0.0
 
     def flips(self, level: float = 0.95) -> tuple[Interval, Interval] | None:
         """Which shares of flipped decisions fit the data? Lowered, then raised.
 
-        Wilson intervals over people; with replicates, widened to what the mechanisms leave open.
+        Wilson intervals over people, widened to what the fit of the mechanisms leaves open.
         """
         if self.lowered is None or self.raised is None:
             return None
         found, size = [], self.effective or self.people
-        for share, error in zip(self._flipped(), self.flip_errors or (0.0, 0.0), strict=True):
+        for share, error in zip(self._flipped(), self.flip_errors, strict=True):
             low, high = map(float, wilson_interval(share * size, size, level))
-            wide = normal_interval(share, error, level)
+            wide = normal_interval(share, error, level, self.shift.freedom)
             found.append(Interval(max(min(low, wide.low), 0.0), min(max(high, wide.high), 1.0)))
         return found[0], found[1]
 
@@ -109,19 +112,14 @@ class GroupShift:
         return self.lowered, self.raised
 
 
-class Replicates(NamedTuple):
-    """How do groups' means vary over refitted mechanisms? Mean shift and both shares of flips."""
-
-    spreads: Array  # (groups, 3, replicates)
-    basis: Basis
-
-
 @dataclass(frozen=True, eq=False)
 class CounterfactualFairness:
     """Who is treated differently than they would have been, and by how much?
 
     `shift` has one number per person; `found[group]` sums up a group, `table()` all groups. `scale`
-    says what shifts are differences of. Where a `Table` left rows out, `account` counts them, and
+    says what shifts are differences of. `uncertainty` holds spreads of a group's mean shift and
+    both shares of flips, the fit of mechanisms included; of a group that is set to another value
+    and has none, they are of rows alone. Where a `Table` left rows out, `account` counts them, and
     `kept` says which rows of what was brought the others are.
 
     >>> import causalfairness as cf
@@ -147,7 +145,7 @@ class CounterfactualFairness:
     identity: Identity
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    replicates: Replicates | None = None
+    uncertainty: Mapping[int, Uncertainty] = field(default_factory=dict)
     scale: str = ""
     weights: Array | None = None  # how much each row counts; None: all alike
     kept: NDArray[np.int64] | None = None
@@ -266,17 +264,28 @@ class CounterfactualFairness:
         (groups, 3); the shares are 0 where predictions are no decisions.
         """
         counts = counts * self._counted
+        size = np.bincount(self.group, counts, minlength=len(self.groups))
+        totals = [
+            np.bincount(self.group, counts * values, minlength=len(self.groups))
+            for values in (self.shift, *self._flips)
+        ]
+        return np.stack(totals, axis=1) / np.where(size > 0, size, 1.0)[:, None]
+
+    def by_row(self, group: int) -> Array:
+        """What each row adds to the error of a group's means, mechanisms as given. (3, rows)"""
+        counted = np.where(self.group == group, self._counted, 0.0)
+        apart = np.stack([self.shift, *self._flips]) - self._means[group][:, None]
+        return np.asarray(apart * counted / counted.sum())
+
+    @cached_property
+    def _flips(self) -> Array:
+        """Whose decision is lowered, and whose is raised, as a share of the draws? (2, rows)"""
         flips = np.zeros((2, len(self.fact)))
         if self.decided is not None and self.decided_otherwise is not None:
             for at, was in enumerate((1, 0)):
                 flipped = (self.decided == was) & (self.decided_otherwise == 1 - was)
                 flips[at] = flipped.mean(axis=0)
-        size = np.bincount(self.group, counts, minlength=len(self.groups))
-        totals = [
-            np.bincount(self.group, counts * values, minlength=len(self.groups))
-            for values in (self.shift, *flips)
-        ]
-        return np.stack(totals, axis=1) / size[:, None]
+        return flips
 
     @cached_property
     def _counted(self) -> Array:
@@ -289,16 +298,15 @@ class CounterfactualFairness:
     def _of(self, at: int) -> GroupShift:
         inside = self.group == at
         shift, lowered, raised = (float(mean) for mean in self._means[at])
-        errors = None
-        own = self._counted[inside]
-        if self.replicates is None:
-            spread = np.where(inside, self.shift - shift, 0.0) * self._counted / own.sum()
-            basis = Basis(self.identity.fingerprint, "rows", self.identity.order)
-        else:
-            spread, basis = self.replicates.spreads[at, 0], self.replicates.basis
-            norms = np.linalg.norm(self.replicates.spreads[at, 1:], axis=-1)
-            errors = float(norms[0]), float(norms[1])
-        name = shown(self.groups[at])
+        own, name = self._counted[inside], shown(self.groups[at])
+        spread, errors = self.by_row(at)[0], [0.0, 0.0]
+        basis = Basis(self.identity.fingerprint, "rows", self.identity.order)
+        freedom, alone = math.inf, bool(self.changed[inside].any())
+        if at in self.uncertainty:
+            (spread, *flips), basis, plan = self.uncertainty[at]
+            freedom, alone = plan.freedom, plan.rows_alone
+            if plan.fitted:
+                errors = [float(np.linalg.norm(flip)) for flip in flips]
         decides = self.decided is not None
         return GroupShift(
             name=name,
@@ -306,11 +314,15 @@ class CounterfactualFairness:
             changed=int(self.changed[inside].sum()),
             fact=float(np.average(self.fact[inside], weights=own)),
             otherwise=float(np.average(self.otherwise[:, inside].mean(axis=0), weights=own)),
-            shift=Effect(name, shift, spread, basis, frozenset(self.assumptions)),
+            shift=Effect(
+                *(name, shift, spread, basis, frozenset(self.assumptions)),
+                freedom=freedom,
+                rows_alone=alone,
+            ),
             quantiles=tuple(self._quantiles(inside).tolist()),
             lowered=lowered if decides else None,
             raised=raised if decides else None,
-            flip_errors=errors if decides else None,
+            flip_errors=(errors[0], errors[1]),
             effective=float(effective_size(own.sum(), own @ own)),
         )
 
@@ -323,8 +335,8 @@ class CounterfactualFairness:
 def _sentence(found: GroupShift, told: tuple[str, ...], level: float) -> str:
     low, high = found.shift.interval(level)
     percent = f"{100 * level:.6g}% level"
-    if found.shift.basis.unit == "rows":
-        percent += ", over people, with the mechanisms taken as given"
+    if found.shift.rows_alone:
+        percent += f", {ROWS_ALONE}, with the mechanisms taken as given"
     who = f"{found.name} ({found.changed:,} of {found.people:,} people, had they been of "
     who += f"another {' and '.join(told)})"
     if found.shift.value == 0 and found.shift.standard_error == 0:

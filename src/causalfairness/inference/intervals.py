@@ -7,8 +7,9 @@ Two tests ask whether an effect is larger than matters, or smaller, with a margi
     equivalence      rejects |truth| >= margin,
                      p = Phi((|d| - margin) / s)
 
-for an estimate d that is normal around the truth with standard error s. The second is the larger
-of two one-sided p-values. Below a level of one half, no estimate rejects both. With a margin of
+for an estimate d that is normal around the truth with standard error s. Where s has degrees of
+freedom of its own, t takes the place of the normal. The second is the larger of two one-sided
+p-values. Below a level of one half, no estimate rejects both. With a margin of
 zero the first is the ordinary two-sided test, and the second never rejects.
 
 An estimate without any uncertainty is the truth, and the tests only read it off: 0 where it lies on
@@ -37,18 +38,24 @@ class Interval(NamedTuple):
     high: float
 
 
-def normal_interval(value: float, standard_error: float, level: float) -> Interval:
+def normal_interval(
+    value: float, standard_error: float, level: float, freedom: float = math.inf
+) -> Interval:
     """Which values fit the data, if the estimate is normal around the truth?
+
+    `freedom` is that of the standard error.
 
     >>> low, high = normal_interval(0.0, 1.0, level=0.95)
     >>> round(low, 2), round(high, 2)
     (-1.96, 1.96)
+    >>> round(normal_interval(0.0, 1.0, level=0.95, freedom=29).high, 2)
+    2.05
     """
-    half_width = normal_reach(level) * standard_error
+    half_width = normal_reach(level, freedom) * standard_error
     return Interval(value - half_width, value + half_width)
 
 
-def normal_reach(level: float) -> float:
+def normal_reach(level: float, freedom: float = math.inf) -> float:
     """How many standard errors does a two-sided interval reach?
 
     >>> round(normal_reach(0.95), 2)
@@ -56,10 +63,14 @@ def normal_reach(level: float) -> float:
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, for instance 0.95; found {level!r}")
+    if freedom < math.inf:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(freedom, (1 + level) / 2))
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def two_sided_p_value(value: float, standard_error: float) -> float:
+def two_sided_p_value(value: float, standard_error: float, freedom: float = math.inf) -> float:
     """How often would chance alone give a value this far from zero?
 
     A value that is exactly zero is never evidence; a nonzero one without any uncertainty always is.
@@ -71,10 +82,12 @@ def two_sided_p_value(value: float, standard_error: float) -> float:
         return 1.0
     if standard_error == 0:
         return 0.0
-    return math.erfc(abs(value) / standard_error / math.sqrt(2))
+    return 2 * _tail(abs(value) / standard_error, freedom)
 
 
-def minimum_effect_p_value(value: float, standard_error: float, margin: float) -> float:
+def minimum_effect_p_value(
+    value: float, standard_error: float, margin: float, freedom: float = math.inf
+) -> float:
     """How often would chance give a value this far out, were the truth within the margin?
 
     At worst: were it at the margin itself. This is the test for "more than the margin".
@@ -88,11 +101,13 @@ def minimum_effect_p_value(value: float, standard_error: float, margin: float) -
     size = abs(value)
     if _is_known(size, standard_error, margin):
         return 0.0 if size > margin and not _is_at(size, margin) else 1.0
-    tails = (_tail((size + side * margin) / standard_error) for side in (-1, 1))
+    tails = (_tail((size + side * margin) / standard_error, freedom) for side in (-1, 1))
     return min(1.0, sum(tails))
 
 
-def equivalence_p_value(value: float, standard_error: float, margin: float) -> float:
+def equivalence_p_value(
+    value: float, standard_error: float, margin: float, freedom: float = math.inf
+) -> float:
     """How often would chance give a value this close to zero, were the truth beyond the margin?
 
     Two one-sided tests, of which the larger p-value counts: the test for "less than the margin".
@@ -106,7 +121,7 @@ def equivalence_p_value(value: float, standard_error: float, margin: float) -> f
     size = abs(value)
     if _is_known(size, standard_error, margin):
         return 0.0 if size < margin and not _is_at(size, margin) else 1.0
-    return _tail((margin - size) / standard_error)
+    return _tail((margin - size) / standard_error, freedom)
 
 
 def difference_error(variances: Sequence[float], rows: Sequence[float]) -> float:
@@ -181,6 +196,10 @@ def _is_at(size: float, margin: float) -> bool:
     return math.isclose(size, margin, rel_tol=ROUNDING)
 
 
-def _tail(z: float) -> float:
-    """The chance that a standard normal exceeds z."""
+def _tail(z: float, freedom: float) -> float:
+    """The chance that a standard normal, or t of so many degrees of freedom, exceeds z."""
+    if freedom < math.inf:
+        from scipy.special import stdtr
+
+        return float(stdtr(freedom, -z))
     return math.erfc(z / math.sqrt(2)) / 2

@@ -38,11 +38,16 @@ def effects(
     `network` is a `torch.nn.Module`, asked on its own device, or any function of a table; `X` an
     array or a tensor. `protected_index` and `mediator_indices` are columns of it. `mediator_model`
     says how the mediators follow: a function or module that predicts them from rows (what it misses
-    stays with the row), `InOrder`, `Sampled`, or a `StructuralCausalModel` with the `names` of the
-    inputs. `reference` and `comparison` are values of the protected input, 0 and 1 if not given,
-    tuples where there are several; `continuous=True` asks about all rows, whatever they hold, and
-    so does a `Shift`. Of several outputs, `output` picks one, or makes one of them. `draws` (1)
-    averages over mediators drawn from a `seed` (0); `batch_size` does not change the answer.
+    stays with the row), `InOrder`, `Sampled`, a `StructuralCausalModel` with the `names` of the
+    inputs, or what is still to be fitted to X: a mechanism such as `scm.Linear()`, a scikit-learn
+    regressor. Of the last two standard errors know that they were fitted (exactly where all of them
+    are lines, else by `replicates`, 100 for up to 10,000 rows and 30 for up to 50,000); those that
+    follow from functions are of rows alone.
+
+    `reference` and `comparison` are values of the protected input, 0 and 1 if not given, tuples
+    where there are several; `continuous=True` asks about all rows, whatever they hold, and so does
+    a `Shift`. Of several outputs, `output` picks one, or makes one of them. `draws` (1) averages
+    over mediators drawn from a `seed` (0); `batch_size` does not change the answer.
 
     >>> import torch
     >>> rng = np.random.default_rng(0)

@@ -5,6 +5,9 @@ row's own mediators stays with the row: m + f(row told the level) - f(row). A *s
 anew. A *structural causal model* (methods §7) abducts the noise of every mediator from the row, and
 predicts them in causal order with the same noise; it knows columns by name, and computes on the CPU
 in double precision. In all three a row that holds the level already keeps its own mediators.
+
+How a function was fitted cannot be known, and standard errors that follow from it are of rows
+alone. What is still to be fitted (a mechanism, a scikit-learn model) makes a structural model here.
 """
 
 from __future__ import annotations
@@ -37,10 +40,6 @@ NOISE_STAYS = (
 SAMPLER_KNOWS = (
     "the sampler draws mediators as they would be, and is taken as given: standard errors cover "
     "the drawing of rows and of mediators, not how the sampler was learned"
-)
-SCM_GIVEN = (
-    "the structural model is taken as given: standard errors cover the drawing of rows, not the "
-    "fitting of mechanisms"
 )
 
 
@@ -98,7 +97,8 @@ class InOrder:
     """Do mediators cause each other? One model for each, causes before effects.
 
     Each model is given rows with the protected inputs set and the mediators before it moved, and
-    must not depend on the others. The order is that of `mediator_indices`.
+    must not depend on the others. The order is that of `mediator_indices`. Models that are still
+    to be fitted are fitted to these inputs.
 
     >>> import causalfairness as cf
     >>> X = np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 7.0], [0.0, -1.0, -4.0], [1.0, 3.0, 8.0]])
@@ -143,6 +143,8 @@ class Mover:
     move: Callable[[Tensor, int, int], list[Columns]]
     trials: tuple[Trial, ...] = ()
     chance: bool = False
+    model: StructuralCausalModel | None = None
+    by: Callable[[StructuralCausalModel], Mover] | None = None  # the same by another model
 
 
 def additive(
@@ -251,7 +253,38 @@ def structural(
             found.append([torch.from_numpy(world[node]).to(rows) for node in moved])
         return found
 
-    return Mover(follow, (*scm.assumptions, SCM_GIVEN), move, chance=True)
+    def by(other: StructuralCausalModel) -> Mover:
+        return structural(other, names, change, mediators, seed)
+
+    return Mover(follow, scm.assumptions, move, chance=True, model=scm, by=by)
+
+
+def fitted(
+    models: Sequence[Any],
+    mediators: tuple[int, ...],
+    table: Tensor,
+    names: Sequence[str],
+    *,
+    in_order: bool,
+    seed: int,
+) -> StructuralCausalModel:
+    """Return a structural model of the mediators, fitted to these rows of inputs.
+
+    Each mediator follows from all inputs that are none, and `in_order` from those before it.
+    """
+    from causalfairness.graph import CausalGraph
+    from causalfairness.scm import StructuralCausalModel
+    from causalfairness.tables.frames import Numbers, Template
+
+    moved, arrows = [names[at] for at in mediators], []
+    for place, mediator in enumerate(moved):
+        before = moved[:place] if in_order else []
+        arrows += [(name, mediator) for name in names if name not in moved or name in before]
+    columns = zip(names, table.double().cpu().numpy().T, strict=True)
+    frame = Template("pyarrow").filled({name: Numbers(values, False) for name, values in columns})
+    graph = CausalGraph.from_edges(arrows, (), tuple(names))
+    mechanisms = dict(zip(moved, models, strict=True))
+    return StructuralCausalModel.fit(graph, frame, mechanisms, seed=seed)
 
 
 def _columns(told: Any, rows: Tensor, mediators: tuple[int, ...], who: str) -> Tensor:

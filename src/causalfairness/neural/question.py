@@ -8,18 +8,21 @@ one pass of the network for each world. Everything stays on the network's device
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalfairness.errors import MediatorError, MissingValuesError, PredictorError, RoleError
 from causalfairness.neural.change import MISSING, OUTSIDE, Change, change_between, written
+from causalfairness.neural.fit import Outputs, Sure, sure_of
 from causalfairness.neural.mediators import (
     InOrder,
     Mover,
     Sampled,
     additive,
+    fitted,
     redrawn,
     structural,
 )
@@ -41,6 +44,8 @@ from causalfairness.progress import track
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from causalfairness.scm import StructuralCausalModel
+
 Indices = int | Sequence[int]
 World = tuple[int, tuple[int, ...]]  # what the network is told, and the level of each mediator
 NOTHING_FOLLOWS = "no other input follows from the protected input: there are no mediators"
@@ -60,6 +65,7 @@ class Asked(TypedDict, total=False):
     names: Sequence[str] | None
     draws: int
     batch_size: int | None
+    replicates: int | None
     seed: int
 
 
@@ -77,6 +83,8 @@ class Question:
     mover: Mover
     draws: int
     batch_size: int | None
+    replicates: int | None
+    seed: int
 
 
 def question_of(
@@ -92,6 +100,7 @@ def question_of(
     names: Sequence[str] | None = None,
     draws: int = 1,
     batch_size: int | None = None,
+    replicates: int | None = None,
     seed: int = 0,
 ) -> Question:
     """What is asked? Everything that can be refused before the network is asked, is."""
@@ -113,13 +122,18 @@ def question_of(
     if names is not None and len(names) != width:
         raise RoleError(f"names has {len(names)} names for {width} inputs; give one each")
     change = change_between(protected, levels, continuous)
-    if hasattr(mediator_model, "equations"):  # a structural model, whose library may not be loaded
+    called = [f"input {at}" for at in range(width)] if names is None else [*map(str, names)]
+    is_model = hasattr(mediator_model, "equations")  # whose library may not be loaded
+    if not is_model and (models := _unfitted(mediator_model, mediators)) and mediators:
+        chain = isinstance(mediator_model, InOrder)
+        mediator_model = fitted(models, mediators, table, called, in_order=chain, seed=seed)
+        names, is_model = called, True
+    if is_model:
         mover = structural(mediator_model, names, change, mediators, seed)
     else:
         mover = _mover(mediator_model, mediators, change, as_array, seed)
     mover = mover if mover.mediators else NO_MEDIATORS
     draws = _count(draws, "draws")
-    called = [f"input {at}" for at in range(width)] if names is None else [*map(str, names)]
     who = getattr(network, "__name__", type(network).__name__)
     title = ", ".join(called[index] for index in protected)
     return Question(
@@ -133,7 +147,16 @@ def question_of(
         mover,
         draws if mover.chance else 1,
         None if batch_size is None else _count(batch_size, "batch_size"),
+        replicates,
+        seed,
     )
+
+
+def _unfitted(model: Any, mediators: tuple[int, ...] | None) -> list[Any]:
+    """What is still to be fitted, once for each mediator; nothing where all is given."""
+    models = [*model.models] if isinstance(model, InOrder) else [model] * len(mediators or ())
+    to_fit = all(hasattr(each, "fit") for each in models)
+    return models if to_fit and len(models) == len(mediators or ()) else []
 
 
 def _mover(
@@ -192,6 +215,38 @@ def _count(given: Any, name: str) -> int:
 
 def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEffects]:
     """What do the answers in four worlds say, (0, 0), (0, 1), (1, 0), (1, 1), each time?"""
+    worlds = [*dict.fromkeys(world for four in asked for world in four)]
+    found = _outputs(question, worlds)
+
+    def by(model: StructuralCausalModel) -> NDArray[Any]:
+        assert question.mover.by is not None
+        return _outputs(replace(question, mover=question.mover.by(model)), worlds).by_row
+
+    sure = Sure(found.basis, question.mover.model is None and bool(question.mover.mediators))
+    if question.mover.model is not None:
+        moved = [question.names[index] for index in question.mover.mediators]
+        columns = dict(zip(question.names, question.table.double().cpu().numpy().T, strict=True))
+        asked_of = (question.mover.model, moved, columns, found, by)
+        sure = sure_of(*asked_of, replicates=question.replicates, seed=question.seed)
+    title, assumptions = question.title, (*question.mover.assumptions, *sure.said)
+    reference, comparison = map(written, question.change.levels)
+    results = []
+    for four in asked:
+        places = [worlds.index(world) for world in four]
+        told = found.by_row if places == [*range(len(worlds))] else found.by_row[places]
+        results.append(
+            NetworkEffects(
+                *(title, reference, comparison, told.reshape(2, 2, -1), found.group),
+                *(sure.basis, assumptions, sure.of(places)),
+            )
+        )
+    for group in (0, 1) if question.change.grouped else ():
+        results[0].rows_among(group)
+    return results
+
+
+def _outputs(question: Question, worlds: Sequence[World]) -> Outputs:
+    """The answer about each row in each world, and the row's group."""
     import torch
 
     table, change, chance = question.table, question.change, question.mover.chance
@@ -199,7 +254,6 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
     table = table[place] if chance else table  # draws belong to what rows hold
     device, dtype = home_of(question.network)
     device, dtype = device or table.device, dtype or (table[:0] * 1.0).dtype
-    worlds = [*dict.fromkeys(world for four in asked for world in four)]
     exact = dtype == torch.float64 or not isinstance(question.network, torch.nn.Module)
     stored = torch.float64 if exact or question.draws > 1 else torch.float32
     outputs = torch.zeros((len(worlds), len(table)), dtype=stored, device=device)
@@ -224,16 +278,7 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
     if chance:
         back = place.argsort().cpu().numpy()
         found, held = found[:, back], held[back]
-    title, assumptions, basis = question.title, question.mover.assumptions, basis_of(table, sums)
-    reference, comparison = map(written, change.levels)
-    results = []
-    for four in asked:
-        places = [worlds.index(world) for world in four]
-        told = (found if places == [*range(len(worlds))] else found[places]).reshape(2, 2, -1)
-        results.append(NetworkEffects(title, reference, comparison, told, held, basis, assumptions))
-    for group in (0, 1) if change.grouped else ():
-        results[0].rows_among(group)
-    return results
+    return Outputs(found, held, basis_of(table, sums))
 
 
 def _answer(

@@ -30,6 +30,7 @@ from causalfairness.effects.world_means import ALL_WORLDS, Among, Told
 from causalfairness.errors import GroupNotFoundError, MissingValuesError, TooFewRowsError
 from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.neural.change import OUTSIDE
+from causalfairness.neural.fit import Sure
 
 MAIN = ("total_effect", "natural_direct_effect", "natural_indirect_effect")
 GIVEN = ("treatment_given_{}", "direct_01_given_{}", "indirect_01_given_{}")
@@ -42,7 +43,8 @@ class NetworkEffects:
 
     `outputs[i, j]` is what the network answers for each row, told i with mediators of j, and
     `group` the group of each row: 0, 1, 2 where there are no groups, -1 where it is not asked
-    about. Effects of several networks on the same X can be subtracted.
+    about. `sure` tells what spreads hold of a fitted mediator model. Effects of several networks on
+    the same X can be subtracted.
 
     >>> import torch
     >>> import causalfairness as cf
@@ -61,6 +63,7 @@ class NetworkEffects:
     group: NDArray[np.int8]
     basis: Basis
     assumptions: tuple[str, ...]
+    sure: Sure
 
     @property
     def total_effect(self) -> Effect:
@@ -92,7 +95,8 @@ class NetworkEffects:
     def mean(self, told: Told, heard: Told, among: Among = "everyone") -> Effect:
         """What is mu[told, heard, among], the mean output in one world?"""
         name = f"mu[{told}, {heard}, {among}]"
-        return self._effect(name, self.outputs[told, heard].astype(np.float64), among)
+        moved = None if self.sure.fit is None else self.sure.fit.by_row[told, heard]
+        return self._effect(name, self.outputs[told, heard].astype(np.float64), moved, among)
 
     @cached_property
     def world_means(self) -> WorldMeans:
@@ -100,7 +104,11 @@ class NetworkEffects:
         means = [self.mean(*world) for world in ALL_WORLDS]
         values = np.array([mean.value for mean in means]).reshape(2, 2, 3)
         spreads = np.stack([mean.spread for mean in means]).reshape(2, 2, 3, -1)
-        return WorldMeans(values, spreads, self.basis, frozenset(self.assumptions))
+        return WorldMeans(
+            *(values, spreads, self.basis, frozenset(self.assumptions)),
+            freedom=self.sure.freedom,
+            rows_alone=self.sure.rows_alone,
+        )
 
     @property
     def diagnostics(self) -> Diagnostics:
@@ -166,19 +174,37 @@ class NetworkEffects:
         """A change from one world to another among the same people."""
         (to, start) = CONTRASTS[name].terms
         by_row = np.subtract(self.outputs[to[:2]], self.outputs[start[:2]], dtype=np.float64)
-        effect = self._effect(name, by_row, to[2])
+        fit = self.sure.fit
+        moved = None if fit is None else fit.by_row[to[:2]] - fit.by_row[start[:2]]
+        effect = self._effect(name, by_row, moved, to[2])
         if abs(effect.value) <= self._rounding and np.abs(effect.spread).sum() <= self._rounding:
             return effect.vanished()
         return effect
 
-    def _effect(self, name: str, by_row: NDArray[np.float64], among: Among) -> Effect:
-        """A mean over the rows among these people, and what each row contributes to it."""
+    def _effect(
+        self,
+        name: str,
+        by_row: NDArray[np.float64],
+        moved: NDArray[Any] | None,
+        among: Among,
+    ) -> Effect:
+        """A mean over the rows among these people, and what each row contributes to it.
+
+        `moved` tells how `by_row` moves with what was fitted.
+        """
         inside = self.rows_among(among)
         share = inside / np.count_nonzero(inside)
         value = float(share @ by_row)
         by_row -= value
         by_row *= share
-        return Effect(name, value, by_row, self.basis, frozenset(self.assumptions))
+        sure, spread = self.sure, by_row
+        if sure.fit is not None and moved is not None:
+            spread = sure.fit.spread(by_row, moved, inside)
+        return Effect(
+            *(name, value, spread, self.basis, frozenset(self.assumptions)),
+            freedom=sure.freedom,
+            rows_alone=sure.rows_alone,
+        )
 
     @cached_property
     def _rounding(self) -> float:

@@ -8,7 +8,7 @@ the rows; all others one by one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,8 +63,15 @@ def fit_model(
         for node in choices
     }
     equations = Equations(graph, domains, fitted)
-    background = Remembered(equations, kept, choices, seed, counted)
+    digests = {node: _digest(column) for node, column in values.items()}
+    count = len(values[graph.nodes[0]])
+    background = Remembered(equations, kept, choices, seed, counted, count, digests)
     return equations, background, rows.template(graph.nodes)
+
+
+def _digest(column: Array) -> int:
+    """A number for what a column holds, whatever the order of its rows."""
+    return int(mix([column], len(column)).sum())
 
 
 def _in_order(
@@ -104,6 +111,13 @@ class Remembered:
     choices: Mapping[str, Choice]
     seed: int
     weights: Array | None = None  # of the remembered rows; None: all count alike
+    count: int = 0  # of all rows that it was fitted to
+    digests: Mapping[str, int] = field(default_factory=dict)  # of each node in all of them
+
+    def fitted_to(self, values: Values) -> bool:
+        """Are these all rows that the model was fitted to, in any order? By the nodes given."""
+        known = {node: column for node, column in values.items() if node in self.digests}
+        return all(_digest(column) == self.digests[node] for node, column in known.items())
 
     @cached_property
     def noise(self) -> dict[str, Array]:

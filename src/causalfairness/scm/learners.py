@@ -48,6 +48,18 @@ def fit_learner(model: Any, features: Array, target: NDArray[Any], sample: Sampl
     return run_all(lambda each: each(), [fit], workers=1, what="fitting a mechanism")[0]
 
 
+def takes_weights(model: Any) -> bool:
+    """Can this model be told that rows count differently? A logistic regression, None, can.
+
+    >>> takes_weights(None)
+    True
+    """
+    try:
+        return model is None or bool(weight_argument(model, np.ones(1)))
+    except LearnerError:
+        return False
+
+
 def seeded(model: Any, seed: int) -> Any:
     """What is this model, with its draws, if it makes any, following from a seed? A copy."""
     from sklearn.base import clone

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from causalfairness.errors import MechanismError
 from causalfairness.scm.causes import Causes, terms_of
 from causalfairness.scm.domain import Domain
-from causalfairness.scm.least_squares import Design, Line, Regression, regress
+from causalfairness.scm.least_squares import ALIKE, Design, Line, Regression, regress
 from causalfairness.scm.mechanism import Sample
 
 Array = NDArray[np.float64]
@@ -130,6 +130,42 @@ def _equation(sample: Sample, line: Line) -> LinearEquation:
             "separated; leave one of the arrows out"
         )
     return LinearEquation(line.intercept, slopes_by_cause(sample.causes.domains, line.slopes))
+
+
+def slope_influences(equation: LinearEquation, sample: Sample) -> Array:
+    """What each row adds to the error of each slope, to first order. (slopes, rows)
+
+    >>> from causalfairness.scm.domain import Domain
+    >>> causes = Causes(4, (Domain("x"),), (np.array([0.0, 0.0, 1.0, 1.0]),))
+    >>> sample = Sample(Domain("y"), np.array([0.0, 2.0, 3.0, 3.0]), causes, seed=0)
+    >>> slope_influences(LinearEquation(1.0, (2.0,)), sample).round(9).tolist()
+    [[0.5, -0.5, 0.0, 0.0]]
+    """
+    design = sample.causes.design()
+    center, scale = sample.scales(design)
+    apart = (design - center) / scale
+    counted = np.ones(len(sample)) if sample.weights is None else sample.weights
+    share = counted / counted.sum()
+    residuals = sample.values - equation.predict(sample.causes)
+    pulls = apart * (share * (residuals - sample.mean(residuals)))[:, None]
+    spread = np.linalg.pinv(apart.T @ (share[:, None] * apart), rcond=ALIKE, hermitian=True)
+    return np.asarray((spread @ pulls.T) / scale[:, None])
+
+
+def flat_slopes(equation: LinearEquation) -> Array:
+    """One slope for each column that a learner sees of the causes (`terms_of`).
+
+    >>> flat_slopes(LinearEquation(0.0, (0.5, (0.0, 1.0, 2.0)))).tolist()
+    [0.5, 1.0, 2.0]
+    """
+    parts = [slope if isinstance(slope, tuple) else (0.0, slope) for slope in equation.slopes]
+    return np.array([each for part in parts for each in part[1:]])
+
+
+def shifted(equation: LinearEquation, domains: Sequence[Domain], by: Array) -> LinearEquation:
+    """The line with other slopes: each is moved by the number in its place."""
+    slopes = slopes_by_cause(domains, flat_slopes(equation) + by)
+    return LinearEquation(equation.intercept, slopes)
 
 
 def contribution(slope: Slope, values: Array) -> Array:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.effects import Basis, Effect
+from causalfairness.effects import Effect
 from causalfairness.errors import (
     GroupNotFoundError,
     PredictorError,
@@ -30,7 +30,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, propagate
 from causalfairness.scm.intervention import check_count, read_intervention
-from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
+from causalfairness.scm.refits import Asked, check_replicates, uncertainty
 from causalfairness.scm.routes import Routes, routes_of, written
 from causalfairness.tables import Column, Of, RowAccount, Rows, ask, open_table
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Told = Mapping[str, tuple[float, float]]  # protected column -> its reference and comparison value
 BLOCK = 2**16  # rows handled in one go
-MECHANISMS_GIVEN = (
-    "the mechanisms are taken as given: standard errors cover the drawing of people, not the "
-    "fitting of mechanisms (replicates=... covers both)"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,28 +149,32 @@ def effects_along(
     stated = [frozenset(asked.assumptions) for asked in questions]
     by_row = [asked.by_row() for asked in questions]
     values = [float(weights @ effects) for effects in by_row]
-    identity, seed = first.rows.identity, first.worlds.seed
-    if replicates is None:
-        basis = Basis(identity.fingerprint, "rows", identity.order)
-        stated = [each | {MECHANISMS_GIVEN} for each in stated]
-        pairs = zip(by_row, values, strict=True)
-        spreads = np.stack([weights * (effects - value) for effects, value in pairs])
-    else:
-        order, counted = first.rows.arrangement.rows, first.rows.weights
-        weights = weights[order]
-        moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
-        known = {node: column for q in questions for node, column in q.worlds.values.items()}
-        spreads = replicate(
-            refits_of(first.scm, known, tuple(moved), None if counted is None else counted[order]),
-            partial(_means, tuple(asked.worlds for asked in questions), weights),
-            {"table" if among is None else f"group {whom!r}": weights > 0},
-            replicates=replicates,
-            workers=workers,
-            seed=seed,
-        )
-        basis = resampled_basis(first.rows.drawn(first.rows.in_order), replicates, seed)
+    rows, order = first.rows, first.rows.arrangement.rows
+    pairs = zip(by_row, values, strict=True)
+    moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
+    asked = Asked(
+        values={node: column for q in questions for node, column in q.worlds.values.items()},
+        nodes=tuple(moved),
+        answer=partial(_means, tuple(each.worlds for each in questions), weights[order]),
+        by_row=np.stack([weights * (effects - value) for effects, value in pairs])[:, order],
+        needed={"table" if among is None else f"group {whom!r}": weights[order] > 0},
+        weights=None if rows.weights is None else rows.weights[order],
+        places=rows.arrangement.places,
+        identity=rows.identity,
+        drawn=rows.drawn(rows.in_order),
+    )
+    spreads, basis, plan = uncertainty(
+        first.scm, asked, replicates=replicates, workers=workers, seed=first.worlds.seed
+    )
     found = zip(names, values, spreads, stated, strict=True)
-    return tuple(Effect(name, value, spread, basis, told) for name, value, spread, told in found)
+    return tuple(
+        Effect(
+            *(name, value, spread, basis, told | {plan.said}),
+            freedom=plan.freedom,
+            rows_alone=plan.rows_alone,
+        )
+        for name, value, spread, told in found
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,9 +251,8 @@ def encoded(
 
 def _means(asked: tuple[Worlds, ...], weights: Array, equations: Equations, counts: Array) -> Array:
     """The means over rows, each of which counts as often as it was drawn."""
-    drawn = np.flatnonzero(counts * weights)
-    counted = (counts * weights)[drawn]
-    effects = [worlds.take(drawn).row_effects(equations) for worlds in asked]
+    counted = counts * weights
+    effects = [worlds.row_effects(equations) for worlds in asked]
     return np.asarray(np.stack(effects) @ counted / counted.sum())
 
 

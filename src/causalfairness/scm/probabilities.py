@@ -124,7 +124,7 @@ def _fit_logistic(design: Array, places: NDArray[np.intp], size: int, sample: Sa
     from sklearn.linear_model import LogisticRegression
 
     center, scale = sample.scales(design)
-    model = LogisticRegression(C=1 / PENALTY, tol=1e-6, max_iter=10_000)
+    model = LogisticRegression(C=1 / PENALTY, solver="newton-cholesky", tol=1e-6, max_iter=10_000)
     fitted = fit_learner(model, (design - center) / scale, places, sample)
     slopes, starts = fitted.coef_ / scale, fitted.intercept_
     if len(fitted.classes_) == 2:  # one row for two categories

@@ -13,7 +13,7 @@ from typing import Any
 from causalfairness.audit.plain import as_table, plain
 from causalfairness.effects import Effect
 from causalfairness.effects.table import record_of
-from causalfairness.parity.necessity.rules import EquivalenceRule
+from causalfairness.parity.necessity.rules import UNJUDGED, EquivalenceRule
 from causalfairness.tables.disclosure import without_few
 
 Record = Mapping[str, Any]
@@ -69,7 +69,8 @@ def judged(
 ) -> Answer:
     """Return the answer with a verdict on these effects, by the tests of business necessity.
 
-    Nothing is judged where no margin was given. `people` are those behind each effect.
+    Nothing is judged where no margin was given, or where effects are of rows alone. `people` are
+    those behind each effect.
 
     >>> judged(Answer(sentences=()), [], None, 0.95, []).verdict is None
     True
@@ -77,6 +78,8 @@ def judged(
     if margin is None or not effects:
         return answer
     found = EquivalenceRule(margin, level).judge(effects, people)
+    if found.verdict is None:
+        return replace(answer, sentences=(*answer.sentences, UNJUDGED))
     rows = [
         {**record_of(effect, effect.interval(level)), **evidence._asdict()}
         for effect, evidence in zip(effects, found.evidence, strict=True)

@@ -43,7 +43,7 @@ def told(
     if margin is not None and judged:
         rule = EquivalenceRule(margin, audit.settings.level)
         verdict = rule.judge([each.shown.effect for each in judged]).verdict
-        stories = [*_stories(judged, rule, str(verdict))]
+        stories = [*_stories(judged, rule, verdict)] if verdict is not None else []
     shown = [each.shown for each in exposed]
     first = about_effects(shown) if verdict is None else stories[-1]["sentence"]
     return {

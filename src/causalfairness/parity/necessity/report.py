@@ -10,7 +10,7 @@ from causalfairness.effects import Diagnostics, Effect, EffectTable
 from causalfairness.effects.table import as_section, decimals, format_p_value
 from causalfairness.parity.necessity.ledger import Declaration, Ledger
 from causalfairness.parity.necessity.paths import Findings
-from causalfairness.parity.necessity.rules import Evidence, Rule, Verdict
+from causalfairness.parity.necessity.rules import UNJUDGED, Evidence, Rule, Verdict
 from causalfairness.parity.necessity.table import REPORTED, NecessityTable
 
 NO_VERDICT = "No margin was set: effects are reported, and nothing is judged."
@@ -253,10 +253,13 @@ def _sentences(report: NecessityReport) -> Iterator[str]:
     unit = Unit.of([effect for row in report for effect in row.effects], points=report.in_points)
     for row in report:
         said = [_permission(row), _found(row, report, unit)]
-        if report.margin is not None:
+        if row.verdict is not None and report.margin is not None:
             said.append(_judged(row, unit.size(report.margin), exact=not report.margin))
         yield " ".join(said)
-    yield NO_VERDICT if report.margin is None else _overall(report, unit.size(report.margin))
+    if report.margin is None or report.verdict is None:
+        yield NO_VERDICT if report.margin is None else UNJUDGED
+    else:
+        yield _overall(report, unit.size(report.margin))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ With D the estimate of what must vanish on a path (methods §6):
     satisfied    two one-sided tests reject |truth| >= margin         (Holm over the paths)
     undecided    neither
 
-Without a margin nothing is said: how much would matter is not for the data to tell. Where even an
-effect of zero could not be shown to be within the margin, since its standard error is above
+Without a margin nothing is said: how much would matter is not for the data to tell. Nor is
+anything said where one of the effects is of rows alone: a verdict needs the whole uncertainty.
+
+Where even an effect of zero could not be shown to be within the margin, its standard error above
 
     margin / z_level,
 
@@ -30,12 +32,17 @@ from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p
 from causalfairness.inference.intervals import check_margin, normal_reach, rows_to_rule_out
 
 Verdict = Literal["violated", "satisfied", "undecided"]
+UNJUDGED = (
+    "Not judged: intervals are over rows alone, and a verdict needs the uncertainty of the fitted "
+    "model as well. Fit the model to these rows, of mechanisms that can be fitted again, or ask "
+    "for replicates."
+)
 
 
 class Evidence(NamedTuple):
     """What is said about one path, and how surely? Without tests there are no p-values."""
 
-    verdict: Verdict | None  # None where no margin was set
+    verdict: Verdict | None  # None where no margin was set, or an effect is of rows alone
     violation: float | None = None  # p-value against |truth| <= margin
     violation_adjusted: float | None = None  # the same, with Holm's adjustment
     equivalence: float | None = None  # p-value against |truth| >= margin
@@ -97,12 +104,13 @@ class EquivalenceRule:
         `people` says how many each effect was estimated from, for what is said of margins that are
         out of reach.
         """
-        if self.margin is None:
+        if self.margin is None or any(each.rows_alone for each in differences):
             return Judgment(None, (Evidence(None),) * len(differences))
         error = 1 - self.level
-        estimates = [(each.center, each.standard_error) for each in differences]
-        beyond = [minimum_effect_p_value(*each, self.margin) for each in estimates]
-        within = [equivalence_p_value(*each, self.margin) for each in estimates]
+        margin = self.margin
+        estimates = [(e.center, e.standard_error, margin, e.freedom) for e in differences]
+        beyond = [minimum_effect_p_value(*each) for each in estimates]
+        within = [equivalence_p_value(*each) for each in estimates]
         evidence = []
         counts: Sequence[int | None] = people or [None] * len(differences)
         adjusted = zip(beyond, holm(beyond), within, holm(within), strict=True)

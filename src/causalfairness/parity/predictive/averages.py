@@ -75,8 +75,11 @@ class Placed:
         return sums.reshape(2, self.bins)
 
 
-def reweighted(placed: Placed, *, replicates: int, seed: int) -> Array:
+def reweighted(placed: Placed, *, replicates: int, seed: int, fit: Array | None = None) -> Array:
     """How do the means vary over people? Centred replicates. (quantities, 2, bins, replicates)
+
+    `fit` (bins, rows of the table, or others) is what rows that a model was fitted to add to the
+    means of the last quantity among the comparison group.
 
     >>> placed = Placed(np.array([[1.0, 3.0, 2.0, 2.0]]), np.array([0, 0, 1, 1]), 1,
     ...                 np.ones(4), np.arange(4), 4)
@@ -86,8 +89,8 @@ def reweighted(placed: Placed, *, replicates: int, seed: int) -> Array:
     """
     means = placed.means().reshape(len(placed.columns), -1)
     residuals = placed.columns - means[:, placed.cell]
-    moved = _drawn(placed, residuals, replicates, seed)
-    moved += _borrowed(placed, residuals, replicates, seed)
+    moved = _drawn(placed, residuals, replicates, seed, fit)
+    moved += borrowed(placed, replicates, seed)
     moved -= moved.mean(axis=-1, keepdims=True)
     return np.asarray(moved / np.sqrt(replicates - 1))
 
@@ -102,7 +105,9 @@ def reweighted_basis(identity: Identity, replicates: int, seed: int) -> Basis:
     return Basis(identity.fingerprint, "replicates", identity.order, draws)
 
 
-def _drawn(placed: Placed, residuals: Array, replicates: int, seed: int) -> Array:
+def _drawn(
+    placed: Placed, residuals: Array, replicates: int, seed: int, fit: Array | None
+) -> Array:
     """Mean residuals under the weights of each replicate, 0 where a bin has nobody."""
     quantities, cells = len(residuals), 2 * placed.bins
     layers = np.concatenate([np.ones((1, len(placed.cell))), residuals]) * placed.weights
@@ -110,22 +115,32 @@ def _drawn(placed: Placed, residuals: Array, replicates: int, seed: int) -> Arra
     columns = np.broadcast_to(placed.places, at.shape)
     shape = ((quantities + 1) * cells, placed.table)
     adding = sparse.csc_array((layers.ravel(), (at.ravel(), columns.ravel())), shape=shape)
-    sums = np.zeros((shape[0], replicates))
+    sums, along = np.zeros((shape[0], replicates)), np.zeros((placed.bins, replicates))
+    others = fit is not None and fit.shape[1] != placed.table
+    if fit is not None and others:
+        along += fit @ np.random.default_rng([seed, 1]).normal(size=(fit.shape[1], replicates))
     starts = range(0, placed.table, BLOCK)
     streams = np.random.default_rng(seed).spawn(len(starts))
     work = zip(starts, streams, strict=True)
     for start, rng in track(work, total=len(starts), what="weighting rows"):
         part = adding[:, start : start + BLOCK]
-        sums += part @ rng.standard_exponential((part.shape[1], replicates))
+        weights = rng.standard_exponential((part.shape[1], replicates))
+        sums += part @ weights
+        if fit is not None and not others:
+            along += fit[:, start : start + BLOCK] @ weights
     size, *totals = sums.reshape(quantities + 1, 2, placed.bins, replicates)
     moved = np.zeros((quantities, *size.shape))
-    return np.asarray(np.divide(totals, size, out=moved, where=size > 0))
+    np.divide(totals, size, out=moved, where=size > 0)
+    moved[-1, 1] += along
+    return moved
 
 
-def _borrowed(placed: Placed, residuals: Array, replicates: int, seed: int) -> Array:
+def borrowed(placed: Placed, replicates: int, seed: int) -> Array:
     """What small bins borrow from their group: a residual each, smaller the more rows there are."""
+    means = placed.means().reshape(len(placed.columns), -1)
+    residuals = placed.columns - means[:, placed.cell]
     rng = np.random.default_rng([seed, zlib.crc32(placed.cell.tobytes())])
-    borrowed = np.zeros((len(residuals), 2, placed.bins, replicates))
+    found = np.zeros((len(residuals), 2, placed.bins, replicates))
     size = placed.effective
     for group in (0, 1):
         of_group = placed.cell // placed.bins == group
@@ -140,5 +155,5 @@ def _borrowed(placed: Placed, residuals: Array, replicates: int, seed: int) -> A
         picked = rng.choice(int(of_group.sum()), (len(filled), replicates), p=chance)
         n = size[group, filled, None]
         scale = np.sqrt(PRIOR_ROWS / (n * (n + 1)) * of_group.sum() / free)
-        borrowed[:, group, filled] = scale * residuals[:, of_group][:, picked]
-    return borrowed
+        found[:, group, filled] = scale * residuals[:, of_group][:, picked]
+    return found

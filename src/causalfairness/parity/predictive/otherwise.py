@@ -63,9 +63,7 @@ class Otherwise:
     notes: tuple[str, ...] = ()
 
 
-def check_counterfactual(
-    counterfactual: Any, model: StandardFairnessModel, *, draws: int, refit: bool
-) -> None:
+def check_counterfactual(counterfactual: Any, model: StandardFairnessModel, *, draws: int) -> None:
     """Can this say what outcomes would have been in the reference group?"""
     is_model = isinstance(counterfactual, StructuralCausalModel)
     if not (
@@ -79,11 +77,10 @@ def check_counterfactual(
             "the name of a column with the outcomes in the reference group, or None; found "
             f"{type(counterfactual).__name__}"
         )
-    if not is_model and (refit or draws != 1):
+    if not is_model and draws != 1:
         raise RoleError(
-            "draws and refit ask a StructuralCausalModel to repeat itself; found "
-            f"counterfactual={type(counterfactual).__name__}, draws={draws}, refit={refit}. Leave "
-            "both out"
+            "draws asks a StructuralCausalModel to repeat itself; found "
+            f"counterfactual={type(counterfactual).__name__}, draws={draws}. Leave it out"
         )
     if is_model:
         _check_model(counterfactual, model)

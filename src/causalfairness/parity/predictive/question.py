@@ -11,6 +11,7 @@ comparison group would have been in the reference group.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.effects import Basis, Diagnostics, Overlap
+from causalfairness.effects import Diagnostics, Overlap
 from causalfairness.errors import OverlapError
 from causalfairness.estimators.role_columns import look_at
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.parity.predictive.averages import Placed, reweighted, reweighted_basis
+from causalfairness.parity.predictive.averages import Placed, borrowed, reweighted, reweighted_basis
 from causalfairness.parity.predictive.binning import Binning, bin_scores
 from causalfairness.parity.predictive.otherwise import (
     Counterfactual,
@@ -36,19 +37,28 @@ from causalfairness.parity.predictive.result import PredictiveParity, ScoreBin
 from causalfairness.parity.predictive.rows import Scored, read_scored
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
-from causalfairness.scm.refits import check_replicates, refits_of, replicate, resampled_basis
+from causalfairness.scm.refits import (
+    Plan,
+    Slopes,
+    Uncertainty,
+    check_replicates,
+    plan,
+    replicate,
+    resampled_basis,
+)
 from causalfairness.tables import Missing, Table, ask, only_rows, open_table
 from causalfairness.tables.source import collect
 
 Array = NDArray[np.float64]
 FEW = 10  # rows of a group in a bin
-FIXED = (
-    "intervals are over people, with the bins fixed: the prediction and what outcomes would have "
-    "been are taken as given"
-)
-REFITTED = (
-    "intervals are over people and the mechanisms fitted to them, {} times anew, with the bins "
-    "fixed; the prediction is taken as given"
+DRAWS = 1_000  # of the Bayesian bootstrap
+NOBODY = 1e-9  # how often a row counts that was not drawn, so that no bin is ever empty
+FIXED = "bins are fixed, and the prediction is taken as given"
+OVER_PEOPLE = "intervals are over people"
+REFIT = "refit is no longer heard: mechanisms are fitted again where that is needed; leave it out"
+UNFITTED = (
+    "rows alone: intervals of the two terms are over people, with what outcomes would have been "
+    "taken as given"
 )
 SPURIOUS = (
     "the groups may also differ in {}: reverse_causal (Term II) contains this spurious part as well"
@@ -66,8 +76,8 @@ def decompose_predictive_parity(
     *,
     counterfactual: Counterfactual = None,
     bins: int | Sequence[float] = 20,
-    replicates: int = 1_000,
-    refit: bool = False,
+    replicates: int | None = None,
+    refit: bool | None = None,
     draws: int = 1,
     missing: Missing = "refuse",
     workers: int = 1,
@@ -81,10 +91,13 @@ def decompose_predictive_parity(
     Without it the gap and the drift are found, and the two terms are None. `bins` is a number of
     quantile bins of the pooled score (one per value where it has few), or the cut points.
 
-    Standard errors come from `replicates` of the Bayesian bootstrap over rows. With `refit=True`
-    rows are redrawn instead and a structural model fits its mechanisms to them again, so that
-    intervals know of their uncertainty; `workers` share that work. `draws` averages over noise that
-    the data cannot fix.
+    Standard errors come from 1,000 draws, or `replicates`, of the Bayesian bootstrap over rows.
+    Those of the two terms know that a structural model was fitted: exactly where all mechanisms are
+    lines, else rows are redrawn and mechanisms fitted to them again, 100 times for up to 10,000
+    rows, 30 times for up to 50,000, or as often as `replicates` says; `workers` share that work.
+    Where neither can be had, or with `replicates=0`, and where an adapter or a column says what
+    outcomes would have been, they are of rows alone. `draws` averages over noise that the data
+    cannot fix. `refit` is no longer heard.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian().without("spurious")
@@ -102,7 +115,9 @@ def decompose_predictive_parity(
     [True, True, True, True]
     """
     check_replicates(replicates)
-    check_counterfactual(counterfactual, model, draws=draws, refit=refit)
+    if refit is not None:
+        warnings.warn(REFIT, DeprecationWarning, stacklevel=2)
+    check_counterfactual(counterfactual, model, draws=draws)
     given = counterfactual if isinstance(counterfactual, str) else None
     native = None
     if counterfactual is not None and given is None:
@@ -116,17 +131,30 @@ def decompose_predictive_parity(
         otherwise = replace(otherwise, notes=(*looked, *otherwise.notes))
     binning = bin_scores(people.score, people.weights, bins, name=people.called)
     placed = _placed(people, binning, otherwise)
-    rows = people.pair.rows
-    if refit:
-        assert isinstance(counterfactual, StructuralCausalModel)
-        again = _Redrawn(counterfactual, people, native, placed, draws, seed)
-        spreads = again.spreads(replicates, workers)
-        basis = resampled_basis(rows.drawn(rows.in_order), replicates, seed)
+    if isinstance(counterfactual, StructuralCausalModel):
+        again = _Again(counterfactual, people, native, placed, draws, seed)
+        sure = again.uncertainty(replicates, workers)
     else:
-        spreads = reweighted(placed, replicates=replicates, seed=seed)
-        basis = reweighted_basis(rows.drawn(rows.arrangement.rows), replicates, seed)
-    found = _Found(people, binning, placed, otherwise, replicates, refit)
-    return found.result(spreads, basis)
+        how = Plan(OVER_PEOPLE) if otherwise is None else Plan(UNFITTED, rows_alone=True)
+        sure = _over_people(people, placed, how, replicates, seed)
+    return _Found(people, binning, placed, otherwise).result(sure)
+
+
+def _over_people(
+    people: Scored,
+    placed: Placed,
+    plan: Plan,
+    replicates: int | None,
+    seed: int,
+    fit: Array | None = None,
+) -> Uncertainty:
+    """Spreads of all means over people, and over a fit of which it is known what rows add."""
+    rows, draws = people.pair.rows, replicates or DRAWS
+    spreads = reweighted(placed, replicates=draws, seed=seed, fit=fit)
+    basis = reweighted_basis(rows.drawn(rows.arrangement.rows), draws, seed)
+    if plan.slopes is not None and plan.slopes.refits.others:
+        basis = replace(basis, seed=f"{basis.seed}, {plan.said}")
+    return Uncertainty(spreads, basis, plan)
 
 
 def _placed(people: Scored, binning: Binning, otherwise: Otherwise | None) -> Placed:
@@ -151,10 +179,8 @@ class _Found:
     binning: Binning
     placed: Placed
     otherwise: Otherwise | None
-    replicates: int
-    refit: bool
 
-    def result(self, spreads: Array, basis: Basis) -> PredictiveParity:
+    def result(self, sure: Uncertainty) -> PredictiveParity:
         model, rows = self.people.model, self.placed.rows
         if not (rows.min(axis=0) > 0).any():
             raise OverlapError(
@@ -172,26 +198,28 @@ class _Found:
                 for at in range(len(self.binning))
             ),
             means=self.placed.means(),
-            spreads=spreads,
+            spreads=sure.spreads,
             effective=self.placed.effective,
             is_binary=self.people.pair.is_binary,
-            basis=basis,
-            diagnostics=self._diagnostics(),
+            basis=sure.basis,
+            diagnostics=self._diagnostics(sure),
+            freedom=sure.plan.freedom,
+            rows_alone=sure.plan.rows_alone,
         )
 
-    def _diagnostics(self) -> Diagnostics:
-        draws = "rows redrawn" if self.refit else "Bayesian bootstrap"
+    def _diagnostics(self, sure: Uncertainty) -> Diagnostics:
+        draws = "Bayesian bootstrap" if sure.plan.refits is None else "rows redrawn"
+        draws += f" ({sure.spreads.shape[-1]:,} replicates)"
         source = "" if self.otherwise is None else f", outcomes otherwise: {self.otherwise.source}"
         return Diagnostics(
-            estimator=f"means in {self.binning}, {draws} ({self.replicates:,} replicates){source}",
+            estimator=f"means in {self.binning}, {draws}{source}",
             rows=self.people.pair.account,
             overlap=Overlap(),
             assumptions=() if self.otherwise is None else self.otherwise.assumptions,
-            notes=tuple(self._notes()),
+            notes=(sure.plan.said, FIXED, *self._notes()),
         )
 
     def _notes(self) -> Iterator[str]:
-        yield REFITTED.format(self.replicates) if self.refit else FIXED
         yield from self.binning.notes()
         rows = self.placed.rows
         one_sided = int(np.sum((rows.min(axis=0) == 0) & (rows.max(axis=0) > 0)))
@@ -220,12 +248,8 @@ class _Found:
 
 
 @dataclass(frozen=True, eq=False)
-class _Redrawn:
-    """The same question, asked of mechanisms that were fitted to redrawn rows.
-
-    Rows are drawn with replacement, the model learns its mechanisms from them again, and outcomes
-    of the comparison group in the other world follow from these. Bins stay where they are.
-    """
+class _Again:
+    """The same question, asked of other equations. Bins stay where they are."""
 
     scm: StructuralCausalModel
     people: Scored
@@ -234,34 +258,52 @@ class _Redrawn:
     draws: int
     seed: int
 
-    def spreads(self, replicates: int, workers: int) -> Array:
-        """How do the means vary over people and mechanisms? (3, 2, bins, replicates)"""
-        rows = self.placed.rows
-        few = (rows > 0) & (rows < FEW)
-        if few.any():
-            raise OverlapError(
-                f"refit=True redraws rows, and of {self.placed.bins} bins "
-                f"{int(few.any(axis=0).sum())} hold fewer than {FEW} rows of a group, which a draw "
-                "may leave empty; use fewer bins, or do without refit"
-            )
-        kept = self.people.pair.rows.in_order
-        place = self.people.pair.rows.places(self.people.pair.index)
-        needed = {}
-        for cell in np.unique(self.placed.cell):
-            inside = np.zeros(len(kept), dtype=bool)
-            inside[place[self.placed.cell == cell]] = True
-            needed[f"cell {cell}"] = inside
-        values = self.scm.encode(only_rows(self.native, kept))
-        nodes = self.scm.graph.descendants(self.people.model.protected_columns)
-        weights = self.people.pair.rows.weights
-        return replicate(
-            refits_of(self.scm, values, nodes, None if weights is None else weights[kept]),
-            partial(self.answer, place),
-            needed,
-            replicates=replicates,
+    def uncertainty(self, replicates: int | None, workers: int) -> Uncertainty:
+        """How do the means vary over people and mechanisms?"""
+        rows = self.people.pair.rows
+        place = rows.places(self.people.pair.index)
+        asked = (
+            self.scm,
+            self.scm.encode(only_rows(self.native, rows.in_order)),
+            self.scm.graph.descendants(self.people.model.protected_columns),
+            None if rows.weights is None else rows.weights[rows.in_order],
+            replicates,
+        )
+        found, fit = plan(*asked), None
+        if (slopes := found.slopes) is not None:
+            once, error = np.ones(len(rows.in_order)), self._errors()
+            moves = slopes.derivatives(lambda other: self.answer(place, other, once), error)
+            if moves is None:
+                found = plan(*asked, smooth=False)
+            else:
+                fit = moves[-1, 1] @ self._coordinates(slopes)
+        if found.refits is None:
+            return _over_people(self.people, self.placed, found, replicates, self.seed, fit)
+        drawn = replicate(
+            *(found.refits, partial(self.answer, place)),
+            {"table": np.ones(len(rows.in_order), dtype=bool)},
+            replicates=found.replicates,
             workers=workers,
             seed=self.seed,
         )
+        apart = borrowed(self.placed, found.replicates, self.seed)
+        apart -= apart.mean(axis=-1, keepdims=True)
+        basis = resampled_basis(rows.drawn(rows.in_order), found.replicates, self.seed)
+        return Uncertainty(drawn + apart / np.sqrt(found.freedom), basis, found)
+
+    def _errors(self) -> Array:
+        """About how sure each mean is over people. (3, 1, bins)"""
+        fewest = np.maximum(self.placed.effective.min(axis=0), 1.0)
+        return np.asarray(self.placed.columns.std(axis=1)[:, None, None] / np.sqrt(fewest))
+
+    def _coordinates(self, slopes: Slopes) -> Array:
+        """What each row of the table adds to each slope, in the order of `Placed`; or others do."""
+        rows = self.people.pair.rows
+        if slopes.refits.others:
+            return slopes.coordinates(rows.in_order)
+        found = np.zeros((len(slopes.influences), self.placed.table))
+        found[:, rows.arrangement.places[rows.in_order]] = slopes.influences
+        return found
 
     def answer(self, place: NDArray[np.int64], equations: Equations, counts: Array) -> Array:
         """All means, if rows count this often. (3, 2, bins); 0 where a group has nobody.
@@ -272,4 +314,5 @@ class _Redrawn:
         columns = self.placed.columns.copy()
         moved = by_model(scm, self.people, self.native, draws=self.draws, seed=self.seed)
         columns[2, self.people.is_comparison] = moved
-        return np.nan_to_num(replace(self.placed, columns=columns).means(counts[place]))
+        placed = replace(self.placed, columns=columns)
+        return np.nan_to_num(placed.means(counts[place] + NOBODY))

@@ -16,6 +16,7 @@ ppm in every bin.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,6 +81,8 @@ class BinnedGap:
     spreads: Array  # (bins, replicates)
     basis: Basis
     assumptions: frozenset[str] = frozenset()
+    freedom: float = math.inf  # of standard errors
+    rows_alone: bool = False  # do spreads leave out how a model was fitted?
 
     @property
     def compared(self) -> Mask:
@@ -135,7 +138,11 @@ class BinnedGap:
         return f"mean over {there}: {self.integrated}"
 
     def _effect(self, name: str, value: float, spread: Array) -> Effect:
-        return Effect(name, float(value), spread, self.basis, self.assumptions)
+        return Effect(
+            *(name, float(value), spread, self.basis, self.assumptions),
+            freedom=self.freedom,
+            rows_alone=self.rows_alone,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +177,8 @@ class PredictiveParity:
     is_binary: bool
     basis: Basis
     diagnostics: Diagnostics
+    freedom: float = math.inf  # of standard errors
+    rows_alone: bool = False  # do those of the terms leave out how a model was fitted?
 
     @cached_property
     def ppm(self) -> BinnedGap:
@@ -208,7 +217,7 @@ class PredictiveParity:
         Wilson intervals for shares, else normal ones; NaN where there is nobody.
         """
         means, errors = self.means[0], np.linalg.norm(self.spreads[0], axis=-1)
-        reach = normal_reach(level)
+        reach = normal_reach(level, self.freedom)
         low, high = means - reach * errors, means + reach * errors
         if self.is_binary:
             size = self.effective
@@ -293,8 +302,10 @@ class PredictiveParity:
         real = np.maximum(np.abs(apart), np.abs(moved).max(axis=-1)) > ROUNDING * size
         values = np.where(there, np.where(real, apart, 0.0), np.nan)
         spreads = np.where((there & real)[:, None], moved, 0.0)
-        rests = frozenset(self.diagnostics.assumptions) if "causal" in name else frozenset()
-        return BinnedGap(name, MEANINGS[name], values, spreads, self.basis, rests)
+        is_term = "causal" in name
+        rests = frozenset(self.diagnostics.assumptions if is_term else ())
+        stated = (rests, self.freedom, self.rows_alone and is_term)
+        return BinnedGap(name, MEANINGS[name], values, spreads, self.basis, *stated)
 
     def _tabulate(self, rows: list[tuple[Effect, str]], level: float) -> EffectTable:
         effects, meanings = zip(*rows, strict=True)
