@@ -87,7 +87,9 @@ class Refits:
             if isinstance(mechanism, Categorical | Ordered) and takes_weights(mechanism.model):
                 weights = np.asarray(counts + UNDRAWN, dtype=np.float64)
                 weights *= 1.0 if self.weights is None else self.weights
-                again[node] = mechanism.fit(replace(sample, weights=weights, partial=True))
+                unseen = ~np.isin(sample.values, sample.values[rows])
+                kept = np.flatnonzero((counts > 0) | unseen)
+                again[node] = mechanism.fit(replace(sample, weights=weights).take(kept))
             else:
                 again[node] = mechanism.fit(sample.take(rows))
         return self.equations._replace(fitted={**self.equations.fitted, **again})
