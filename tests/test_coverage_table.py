@@ -7,7 +7,7 @@ are held together against one familywise binomial bound at 1 %.
 from pathlib import Path
 
 import pytest
-from benchmarks.coverage.__main__ import Named, cells, drawn, kept, run
+from benchmarks.coverage.__main__ import Named, cells, drawn, kept, missing, run
 from benchmarks.coverage.cell import Cell, Estimated, Tested
 from benchmarks.coverage.table import BEGIN, END, rows_of, table, write_pages, written_into
 from scipy.stats import binom
@@ -112,13 +112,14 @@ def test_pages_show_what_was_recorded():
         text = (DOCS / f"{name}.md").read_text("utf-8")
         own = [row for row in rows if name in ("coverage", row.page)]
         assert BEGIN in text, name
-        assert written_into(text, own) == text, f"`make coverage` writes {name}.md anew"
+        left = missing(kept()) if name == "coverage" else ()
+        assert written_into(text, own, left) == text, f"`make coverage` writes {name}.md anew"
     assert table(rows).count("short") == sum(row.short for row in rows)
 
 
-def test_what_was_recorded_are_the_cells_that_there_are():
+def test_what_was_recorded_are_cells_that_there_are():
     told = {(module, key) for module, rows in kept().items() for key in rows}
-    assert told == {(each.module, each.key) for each in CELLS}
+    assert told <= {(each.module, each.key) for each in CELLS}
 
 
 @pytest.mark.parametrize("named", QUICK, ids=lambda named: named.key)

@@ -74,6 +74,11 @@ def kept(place: Path = KEPT) -> dict[str, dict[str, list[Row]]]:
     return found
 
 
+def missing(told: dict[str, dict[str, list[Row]]]) -> list[str]:
+    """Cells without rows."""
+    return [each.key for each in cells() if each.key not in told.get(each.module, {})]
+
+
 @cache
 def digest(module: str) -> str:
     """What a cell's rows depend on: the library, its module, and how cells are drawn."""
@@ -121,8 +126,9 @@ def main() -> None:
         cost = _timed(each.cell, 0)[1]
         length = f"about {cost * each.cell.draws:,.0f} CPU seconds"
         print(f"{each.module}: {each.key}, {each.cell.draws} draws, {length}", flush=True)
-    rows = {name: [row for key in told for row in told[key]] for name, told in kept().items()}
-    for path in write_pages(rows, DOCS):
+    told = kept()
+    rows = {name: [row for key in told[name] for row in told[name][key]] for name in told}
+    for path in write_pages(rows, DOCS, missing(told)):
         print(f"wrote {path.relative_to(ROOT)}")
 
 

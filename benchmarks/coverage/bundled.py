@@ -25,11 +25,23 @@ PARTS = ("total", "direct", "indirect", "spurious")
 WORLDS = cf.datasets.worlds.WORLDS
 DISCRETE = ("binary", "sparse_cells")
 STRAIGHT = [name for name in WORLDS if name not in ("heavy_tailed", "med")]
+
+
+def structural() -> Any:
+    """A structural model of the world `linear_gaussian`, fitted to what is asked about."""
+    roles = WORLDS["linear_gaussian"]().model
+    c, m, y = roles.confounders, roles.mediators, roles.outcome
+    arrows = [*product(("group", *c), (*m, y)), *product(m, (y,))]
+    graph = cf.CausalGraph.from_edges(arrows, product(("group",), c))
+    return cf.estimators.Structural(graph, replicates=50)
+
+
 ESTIMATORS: Mapping[str, tuple[Callable[[], Any], list[str], int]] = {
     "Strata": (cf.estimators.Strata, [*DISCRETE], 400),
     "DoublyRobust": (cf.estimators.DoublyRobust, [*WORLDS], 60),
     "Regression": (cf.estimators.Regression, [*WORLDS], 60),
     "Weighting": (cf.estimators.Weighting, STRAIGHT, 60),
+    "Structural": (structural, ["linear_gaussian"], 40),
 }
 QUICK = {("Strata", "sparse_cells"): 150, ("DoublyRobust", "linear_gaussian"): 8}
 

@@ -125,8 +125,10 @@ def _share(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.3f}"
 
 
-def written_into(text: str, rows: Sequence[Row]) -> str:
+def written_into(text: str, rows: Sequence[Row], missing: Sequence[str] = ()) -> str:
     """A page with the rows that belong to it between its marks; without marks as it is.
+
+    `missing` are the cells that were not drawn yet.
 
     >>> written_into("no marks", [])
     'no marks'
@@ -135,10 +137,13 @@ def written_into(text: str, rows: Sequence[Row]) -> str:
     _, end, after = rest.partition(END)
     if not (begin and end):
         return text
-    return f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}"
+    told = f"\n\nNot drawn yet: {'; '.join(missing)}." if missing else ""
+    return f"{before}{BEGIN}\n\n{table(rows)}{told}\n\n{END}{after}"
 
 
-def write_pages(kept: Mapping[str, Sequence[Row]], docs: Path) -> list[Path]:
+def write_pages(
+    kept: Mapping[str, Sequence[Row]], docs: Path, missing: Sequence[str] = ()
+) -> list[Path]:
     """Write all rows into `coverage.md`, and into each page its own. Returns what changed."""
     rows = [row for name in sorted(kept) for row in kept[name]]
     changed = []
@@ -146,7 +151,7 @@ def write_pages(kept: Mapping[str, Sequence[Row]], docs: Path) -> list[Path]:
         path = docs / f"{name}.md"
         before = path.read_text("utf-8")
         own = [row for row in rows if name in ("coverage", row.page)]
-        after = written_into(before, own)
+        after = written_into(before, own, missing if name == "coverage" else ())
         if after != before:
             path.write_text(after, "utf-8")
             changed.append(path)
