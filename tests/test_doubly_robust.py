@@ -17,8 +17,9 @@ import causalfairness as cf
 from causalfairness.errors import LearnerError, MixedBasisError, OverlapError
 from causalfairness.estimators import DoublyRobust
 from causalfairness.estimators.cross_fitting import Problem, assign_folds, cross_fit
+from causalfairness.estimators.default_learners import Learner
 from causalfairness.estimators.doubly_robust import sample_of
-from causalfairness.estimators.learners import Learner, fit
+from causalfairness.estimators.learners import fit
 from causalfairness.estimators.nuisance import Candidates, Sample, fit_nuisance
 from causalfairness.estimators.one_step import Guard, one_step
 from causalfairness.tables import open_table

@@ -153,8 +153,8 @@ def test_it_is_the_doubly_robust_difference_with_saturated_models():
     by_models = DoublyRobust(**tree, nested=DecisionTreeRegressor(), clip=1e9)
     rows = differences(estimate_both(open_table(data), MODEL, by_models))
     cells = differences(estimate_both(open_table(data), MODEL, Strata()))
-    for name, effect in cells.items():  # cross-fitting leaves noise of second order
-        assert rows[name].standard_error == pytest.approx(effect.standard_error, rel=0.02), name
+    for name, effect in cells.items():  # cross-fitting leaves noise of second order, and counts it
+        assert rows[name].standard_error == pytest.approx(effect.standard_error, rel=0.04), name
         assert abs(rows[name].value - effect.value) < 0.15 * effect.standard_error, name
 
 

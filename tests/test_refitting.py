@@ -85,8 +85,8 @@ def test_a_fit_that_does_not_settle_says_so(monkeypatch):
 def test_squares_and_products_stand_for_themselves():
     x, *_ = some(columns=3)
     design = design_of(x, 10_000)
-    assert design.columns.shape[1] == 3 + 2 + 3  # the indicator is its own square
-    assert np.linalg.matrix_rank(design.columns) == 8
+    assert design.columns.shape[1] == 3 + 2 + 3 + 2 * 6  # the indicator is its own square
+    assert design.kind == "linear with interactions and splines"
     products = np.column_stack([x[:, 0] * x[:, 1], x[:, 0] ** 2, x[:, 1] * x[:, 2]])
     ones = np.column_stack([np.ones(500), design.columns])
     for column in (*x.T, *products.T):
@@ -99,12 +99,13 @@ def test_labels_of_one_column_are_not_multiplied_with_each_other():
     marks = (label[:, None] == np.arange(4)).astype(float)
     number = np.random.default_rng(0).normal(size=(400, 1))
     design = design_of(np.hstack([marks, number]), 10_000)
-    assert design.columns.shape[1] == 5 + 1 + 4  # columns, a square, each label with the number
+    splines = 6  # of the number; labels do not bend
+    assert design.columns.shape[1] == 5 + 1 + 4 + splines  # a square, each label with the number
 
 
 def test_columns_that_do_not_vary_are_left_out():
     x = np.column_stack([np.full(50, 0.1), np.arange(50.0), np.full(50, 1e9)])
-    assert design_of(x, 1_000).columns.shape[1] == 2
+    assert design_of(x, 1_000).columns.shape[1] == 1 + 1 + 5  # with its square and splines
     assert design_of(x[:, :1], 1_000).columns.shape == (50, 0)
 
 

@@ -194,7 +194,7 @@ def test_integer_weights_give_the_same_means_as_repeated_rows():
     weight = np.random.default_rng(2).integers(0, 4, len(table))
     repeated = table.take(pa.array(np.repeat(np.arange(len(table)), weight)))
     weighted = table.append_column("w", pa.array(weight))
-    for outcome, tolerance in ((LinearRegression(), 1e-9), (None, 1e-3)):  # the penalty is a row
+    for outcome, tolerance in ((LinearRegression(), 1e-9), (None, 1e-2)):  # penalty, knots: rows
         plug_in = Regression(outcome, replicates=40)
         one = cf.decompose_disparity(weighted, replace(world.model, weights="w"), estimator=plug_in)
         other = cf.decompose_disparity(repeated, world.model, estimator=plug_in)

@@ -18,7 +18,7 @@ from causalfairness.adaptation.mechanisms import REFERENCE
 from causalfairness.adaptation.reading import Read
 from causalfairness.errors import OverlapError
 from causalfairness.estimators.cross_fitting import Problem, assign_folds, cross_fit
-from causalfairness.estimators.learners import classifiers
+from causalfairness.estimators.default_learners import classifiers
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.evaluation import in_order
 

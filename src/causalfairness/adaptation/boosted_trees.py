@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from causalfairness.estimators.learners import BOOSTING
+from causalfairness.estimators.default_learners import BOOSTING
 from causalfairness.scm.causes import Causes
 from causalfairness.scm.domain import read_domain
 from causalfairness.tables.frames import FrameRows, frame_rows

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.adaptation.learner import Array, Codes
-from causalfairness.estimators.learners import BOOSTING
+from causalfairness.estimators.default_learners import BOOSTING
 from causalfairness.inference import on_one_thread
 
 FOLDS = 3

@@ -96,4 +96,6 @@ def diagnosis(told: Diagnostics) -> dict[str, Any]:
         "rows": {"text": str(told.rows), **asdict(told.rows)},
         "overlap": {"text": str(told.overlap), **asdict(told.overlap)},
         "learners": [asdict(learner) for learner in told.learners],
+        "remainders": [asdict(remainder) for remainder in told.remainders],
+        "settled": told.settled,
     }

@@ -80,7 +80,8 @@ def data_section(study: Study) -> dict[str, Any]:
 def overall(answers: Sequence[Mapping[str, Any]]) -> str | None:
     """What is said about all questions that are judged? None where none is.
 
-    A question that was to be judged and could not be answered leaves the whole undecided.
+    A question that was to be judged and could not be, because it was not answered or its models
+    have not settled, leaves the whole undecided.
 
     >>> judged = {"verdict": "satisfied", "status": "answered", "question": {"margin": 0.1}}
     >>> overall([judged]), overall([judged, {**judged, "verdict": "violated"}]), overall([])
@@ -90,9 +91,13 @@ def overall(answers: Sequence[Mapping[str, Any]]) -> str | None:
         answer["verdict"] or "undecided"
         for answer in answers
         if answer["verdict"] is not None or answer["question"].get("margin") is not None
-        if answer["verdict"] is not None or answer["status"] != "answered"
+        if answer["verdict"] is not None or not _could_be_judged(answer)
     ]
     return next((verdict for verdict in VERDICTS if verdict in found), None)
+
+
+def _could_be_judged(answer: Mapping[str, Any]) -> bool:
+    return answer["status"] == "answered" and answer.get("settled") is not False
 
 
 def versions() -> dict[str, Any]:

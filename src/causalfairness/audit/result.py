@@ -125,6 +125,8 @@ class AuditResult:
 
     def _judged(self) -> str:
         found = [*self.verdicts.values()]
+        if not found and self.verdict is not None:
+            return "Nothing was judged: models have not settled, or questions were not answered."
         if not found:
             return "Nothing was judged: no question has a margin."
         listed = ", ".join(f"{found.count(each)} {each}" for each in VERDICTS if each in found)

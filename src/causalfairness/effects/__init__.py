@@ -2,7 +2,7 @@
 
 from causalfairness.effects.column_table import ColumnTable
 from causalfairness.effects.decomposition import Decomposition
-from causalfairness.effects.diagnostics import Diagnostics, LearnerLoss, Overlap
+from causalfairness.effects.diagnostics import Diagnostics, LearnerLoss, Overlap, Remainder
 from causalfairness.effects.effect import Basis, Effect, spreads_of
 from causalfairness.effects.second_moments import SecondMoments
 from causalfairness.effects.table import EffectTable
@@ -18,6 +18,7 @@ __all__ = [
     "Estimate",
     "LearnerLoss",
     "Overlap",
+    "Remainder",
     "SecondMoments",
     "WorldMeans",
     "spreads_of",

@@ -14,6 +14,7 @@ from functools import cached_property
 from causalfairness.effects.contrasts import CONTRASTS, EXPLAINED, PARTS, Convention
 from causalfairness.effects.diagnostics import Diagnostics
 from causalfairness.effects.effect import Effect
+from causalfairness.effects.settled import part, told
 from causalfairness.effects.table import EffectTable, as_section, decimals
 from causalfairness.effects.world_means import Estimate, WorldMeans
 
@@ -59,7 +60,12 @@ class Decomposition:
     @property
     def diagnostics(self) -> Diagnostics:
         """How much should this result be trusted?"""
-        return self.estimate.diagnostics
+        return self._told.diagnostics
+
+    @property
+    def settled(self) -> bool | None:
+        """Have the models caught how confounders act? None where that could not be checked."""
+        return self.diagnostics.settled
 
     @property
     def total(self) -> Effect:
@@ -152,7 +158,11 @@ class Decomposition:
         return as_section(title, table, self.sentences(), str(self.diagnostics))
 
     def _part(self, name: str) -> Effect:
-        return self.world_means.combine(PARTS[self.convention][name].terms, name)
+        return part(self._told, name, self.convention)
+
+    @cached_property
+    def _told(self) -> Estimate:
+        return told(self.estimate, self.convention)
 
     @cached_property
     def _remainder(self) -> Effect:

@@ -20,7 +20,7 @@ and so is every sum with it: such an effect is shown, and never judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -34,6 +34,7 @@ from causalfairness.inference import Interval, normal_interval, two_sided_p_valu
 
 Array = NDArray[np.float64]
 Blocks = Mapping[str, Array]
+LEFT_OUT = "left out"  # a block that stands beside the others: the larger error counts
 Unit = Literal["rows", "cells", "replicates"]
 ROWS_ALONE = "rows alone"
 
@@ -90,6 +91,7 @@ class Effect:
     blocks: Blocks = field(default_factory=dict)
     freedom: float = math.inf  # degrees of freedom of the standard error
     rows_alone: bool = False  # is the fit of a model left out of the spread?
+    settled: bool | None = True  # False where models behind it were found wanting: no verdict
 
     @property
     def center(self) -> float:
@@ -99,7 +101,9 @@ class Effect:
     @cached_property
     def standard_error(self) -> float:
         """How far is the estimate from the truth, typically?"""
-        return math.hypot(*(np.linalg.norm(part) for part in (self.spread, *self.blocks.values())))
+        sizes = {at: float(np.linalg.norm(block)) for at, block in self.blocks.items()}
+        left_out = sizes.pop(LEFT_OUT, 0.0)
+        return max(math.hypot(float(np.linalg.norm(self.spread)), *sizes.values()), left_out)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Which values fit the data at this level? By the normal, or by t with `freedom`."""
@@ -119,7 +123,9 @@ class Effect:
         """
         self._check_same_basis(other, "relate")
         shared = (
-            block @ other.blocks[at] for at, block in self.blocks.items() if at in other.blocks
+            block @ other.blocks[at]
+            for at, block in self.blocks.items()
+            if at in other.blocks and at != LEFT_OUT
         )
         return float(self.spread @ other.spread + sum(shared))
 
@@ -194,6 +200,7 @@ class Effect:
             },
             freedom=min(self.freedom, other.freedom),
             rows_alone=self.rows_alone or other.rows_alone,
+            settled=worst([self.settled, other.settled]),
         )
 
     def _check_same_basis(self, other: Effect, verb: str) -> None:
@@ -218,3 +225,13 @@ def spreads_of(effects: Sequence[Effect]) -> Array:
         (e.spread, *(e.blocks.get(at, np.zeros(n)) for at, n in sizes.items())) for e in effects
     )
     return np.stack([np.concatenate(row) for row in rows])
+
+
+def worst(statuses: Iterable[bool | None]) -> bool | None:
+    """Return what several alarms say together: False beats None, and None beats True.
+
+    >>> worst([True, None]), worst([None, False]), worst([])
+    (None, False, True)
+    """
+    found = [*statuses]
+    return False if False in found else None if None in found else True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,22 @@ from causalfairness.effects import (
     SecondMoments,
     WorldMeans,
 )
+from causalfairness.effects.effect import LEFT_OUT, Blocks
 from causalfairness.estimators.added_people import AddedPeople
+from causalfairness.estimators.correction import averaged
 from causalfairness.estimators.cross_fitting import assign_folds
-from causalfairness.estimators.learners import (
+from causalfairness.estimators.default_learners import (
     Learner,
     capped,
+    classifiers,
+    regressors,
+)
+from causalfairness.estimators.jackknife import PARTS, left_out
+from causalfairness.estimators.learners import (
     check_learner,
     check_means,
     check_probabilities,
-    classifiers,
     is_classifier,
-    regressors,
 )
 from causalfairness.estimators.nuisance import (
     Candidates,
@@ -59,10 +64,12 @@ class DoublyRobust:
 
     `outcome` and `group` are unfitted scikit-learn models: a regressor, or for a binary outcome a
     classifier, and a classifier. None tries penalised linear models, plain and with interactions,
-    and gradient boosting for each nuisance and takes whichever predicts unseen people best; the
-    choice and its loss are in the diagnostics. `nested` is the regressor for nu_ij, by default
+    splines and gradient boosting for each nuisance and takes whichever predicts unseen people best;
+    candidates and losses are in the diagnostics. `nested` is the regressor for nu_ij, by default
     `outcome` where that is a regressor. `repeats` repeats the whole with new folds and averages.
-    `clip` cuts weights at that multiple of their average (see the docs for the default).
+    `clip` cuts weights at that multiple of their average (see the docs for the default). With
+    `spread="jackknife"` everything is estimated again without each of 20 parts of the rows, and
+    standard errors are never below what that shows: for few rows, at 20 times the cost.
 
     >>> import causalfairness as cf
     >>> world = cf.datasets.worlds.linear_gaussian()
@@ -79,9 +86,12 @@ class DoublyRobust:
     folds: int = 5
     repeats: int = 1
     clip: float | None = None
+    spread: Literal["jackknife"] | None = None
 
     def __post_init__(self) -> None:
         check_settings(self.folds, self.repeats, self.clip)
+        if self.spread not in (None, "jackknife"):
+            raise ValueError(f"spread must be None or 'jackknife'; found {self.spread!r}")
         check_learner(self.outcome)
         check_learner(self.nested)
         check_probabilities(self.group)
@@ -150,15 +160,20 @@ def cross_fitted(
     """What are the world means, over repeated splits into folds?"""
     sample, candidates = estimator.sample(pair), estimator.candidates(pair, seed)
     runs: list[OneStep] = []
+    further: dict[str, Array] = {}
+    guard = Guard.of(estimator.clip, pair.model)
     losses: list[tuple[LearnerLoss, ...]] = []
     for rng in np.random.default_rng(seed).spawn(estimator.repeats):
         fold = assign_folds(sample.group, estimator.folds, rng)
         nuisance = fit_nuisance(sample, candidates, fold, workers=workers)
-        runs.append(one_step(sample, nuisance, Guard.of(estimator.clip, pair.model)))
+        runs.append(one_step(sample, nuisance, guard, seed))
+        if getattr(estimator, "spread", None) and not further:
+            fits = (sample, candidates, nuisance, fold, guard)
+            further = {LEFT_OUT: left_out(*fits, workers=workers, seed=seed)}
         losses.append(nuisance.losses)
-    averaged = tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
+    mean_losses = tuple(average_loss(of_one) for of_one in zip(*losses, strict=True))
     added = AddedPeople.of_rows(pair, sample.outcome)
-    return assemble(pair, runs, averaged, added, name=str(estimator), seed=seed)
+    return assemble(pair, runs, mean_losses, added, further, name=str(estimator), seed=seed)
 
 
 def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
@@ -173,7 +188,9 @@ def average_loss(losses: Sequence[LearnerLoss]) -> LearnerLoss:
     if len(taken) > 1:
         names = ", ".join(f"{name} ({count} of {times})" for name, count in taken.most_common())
     mean, flat = (float(np.mean([getattr(x, f) for x in losses])) for f in ("loss", "baseline"))
-    return LearnerLoss(first.target, names, first.measure, mean, flat)
+    tried = [dict(loss.candidates) for loss in losses]
+    means = tuple((name, float(np.mean([each[name] for each in tried]))) for name in tried[0])
+    return LearnerLoss(first.target, names, first.measure, mean, flat, means)
 
 
 def assemble(
@@ -181,6 +198,7 @@ def assemble(
     runs: Sequence[OneStep],
     losses: tuple[LearnerLoss, ...],
     added: AddedPeople,
+    further: Blocks,
     *,
     name: str,
     seed: int,
@@ -195,8 +213,16 @@ def assemble(
         scatter = [(run.values - values) / np.sqrt(repeats * (repeats - 1)) for run in runs]
         spreads = np.concatenate([spreads, np.stack(scatter, axis=-1)], axis=-1)
     corrections, block = added.worlds(np.mean([run.counts for run in runs], axis=0), pair.group)
-    blocks = {added.block: pair.scatter(block)}
-    means = WorldMeans(values, spreads, basis, frozenset(ASSUMPTIONS), corrections, blocks)
+    blocks = {
+        **further,
+        added.block: pair.scatter(block),
+        f"remainder, {pair.model.comparison_label}, {added.block}": np.mean(
+            [run.errors for run in runs], axis=0
+        ),
+    }
+    freedom = PARTS - 1 if further else np.inf
+    stated = frozenset(ASSUMPTIONS)
+    means = WorldMeans(values, spreads, basis, stated, corrections, blocks, freedom)
     raw_gap = (means[1, 1, 1] - means[0, 0, 0]).named("total")
     overlap, notes = summarise([strain for run in runs for strain in run.strains])
     linear_chances = any(x.measure == "log loss" and "linear" in x.learner for x in losses)
@@ -205,6 +231,7 @@ def assemble(
         rows=pair.account,
         overlap=overlap,
         learners=losses,
+        remainders=averaged([run.missed for run in runs]),
         assumptions=ASSUMPTIONS,
         notes=(*added.notes, *notes, *(capped(pair) if linear_chances else ())),
     )

@@ -16,13 +16,12 @@ import numpy as np
 from causalfairness.effects import Estimate
 from causalfairness.errors import PredictorError
 from causalfairness.estimators.answers import check_varies, evaluate
+from causalfairness.estimators.default_learners import classifiers, regressors
 from causalfairness.estimators.doubly_robust import check_settings, cross_fitted, given, sample_of
 from causalfairness.estimators.learners import (
     check_learner,
     check_means,
     check_probabilities,
-    classifiers,
-    regressors,
 )
 from causalfairness.estimators.nuisance import Candidates, Sample
 from causalfairness.estimators.protocol import described

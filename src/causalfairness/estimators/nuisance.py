@@ -13,8 +13,8 @@ mediators Q_i is nu_ii.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import LearnerLoss
 from causalfairness.estimators.cross_fitting import CrossFitted, Problem, cross_fit
-from causalfairness.estimators.learners import Learner
+from causalfairness.estimators.default_learners import Learner
 
 Array = NDArray[np.float64]
 Fitted = dict[str, CrossFitted]  # by what is modeled
@@ -90,11 +90,16 @@ def fit_nuisance(
     fold: NDArray[np.int64],
     *,
     workers: int,
+    taken: Mapping[str, str] | None = None,
 ) -> Nuisance:
-    """What do models fitted on the other folds say about each fold?"""
+    """What do models fitted on the other folds say about each fold?
+
+    `taken` names the one learner that is left of the candidates for each nuisance.
+    """
 
     def fit(problems: dict[str, Problem]) -> Fitted:
-        found = cross_fit(list(problems.values()), fold, sample.weights, workers)
+        asked = [_with_learner(each, (taken or {}).get(each.name)) for each in problems.values()]
+        found = cross_fit(asked, fold, sample.weights, workers)
         return dict(zip(problems, found, strict=True))
 
     fitted = fit(_first_stage(sample, candidates))
@@ -108,6 +113,11 @@ def fit_nuisance(
         nested=_nested(sample, fitted, outcome),
         losses=tuple(found.loss for found in fitted.values()),
     )
+
+
+def _with_learner(problem: Problem, name: str | None) -> Problem:
+    learners = [each for each in problem.learners if name in (None, each.name)]
+    return replace(problem, learners=learners)
 
 
 def _first_stage(sample: Sample, candidates: Candidates) -> dict[str, Problem]:

@@ -11,7 +11,7 @@ group. The spread of each term is that of a ratio of sums.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -19,11 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.effects import Remainder
 from causalfairness.effects.second_moments import SecondMoments, StageArrays, second_moments
 from causalfairness.effects.world_means import pool
 from causalfairness.errors import OverlapError, SmallGroupError, WeightError
+from causalfairness.estimators.correction import World, missed_by, subtracted
 from causalfairness.estimators.learners import FLOOR
 from causalfairness.estimators.nuisance import Nuisance, Sample
+from causalfairness.estimators.remainder import WeightedTerm
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import detectable_effect, difference_error, effective_size
 from causalfairness.tables.groups import ROLES
@@ -87,6 +90,8 @@ class OneStep(NamedTuple):
     counts: Array  # (2, 2, 3, n): what the outcome of a row counts in a mean
     strains: tuple[Strain, ...]
     second_moments: SecondMoments
+    missed: tuple[Remainder, ...]  # subtracted from the values
+    errors: Array  # (2, 2, 3, 8), of what was subtracted
 
 
 def density_ratio(p: Array, share: Array, *, to: int, of: int) -> Array:
@@ -133,8 +138,12 @@ def weigh(
     return counted, strain
 
 
-def one_step(sample: Sample, nuisance: Nuisance, guard: Guard) -> OneStep:
-    """What are the world means, with first-order errors of the models removed?"""
+def one_step(sample: Sample, nuisance: Nuisance, guard: Guard, seed: int = 0) -> OneStep:
+    """What are the world means, less what the models miss?
+
+    First-order errors of the models cancel. Of products of errors what is linear in the columns is
+    subtracted; `seed` picks the people around whom smooth functions look for the rest.
+    """
     terms = _Terms(sample, nuisance, guard)
     values, (spreads, counts) = np.empty((2, 2, 2)), np.empty((2, 2, 2, 2, len(sample)))
     strains: list[Strain] = []
@@ -142,14 +151,17 @@ def one_step(sample: Sample, nuisance: Nuisance, guard: Guard) -> OneStep:
         values[i, j, k], spreads[i, j, k], counts[i, j, k] = terms.mean(i, j, k, strains)
     share = float(terms.share[1])
     share_spread = terms.weights * (sample.group - share) / terms.weights.sum()
+    missed = missed_by(sample, terms.found, seed)
+    values, errors = subtracted(values, missed)
     pooled = pool(values, spreads, share, share_spread)
+    further = pool(np.zeros_like(values), errors, share, np.zeros(errors.shape[-1]))[1]
     counted = pool(values, counts, share, np.zeros(len(sample)))[1]
     moments = second_moments(
         stage_arrays(sample, nuisance, guard),
         counted_in_groups(sample),
         without_mediators=not sample.has_mediators,
     )
-    return OneStep(*pooled, counted, tuple(strains), moments)
+    return OneStep(*pooled, counted, tuple(strains), moments, missed, further)
 
 
 def counted_in_groups(sample: Sample) -> Array:
@@ -183,6 +195,20 @@ class _Terms:
     sample: Sample
     nuisance: Nuisance
     guard: Guard
+    found: dict[tuple[World, int], WeightedTerm] = field(default_factory=dict)
+
+    def _among(self, group: int) -> Array:
+        counted = self.weights * (self.sample.group == group)
+        return np.asarray(counted / counted.sum())
+
+    def _stood_for(self, world: World, group: int) -> Array:
+        """The rows whom those of a group are made to resemble."""
+        _, j, k = world
+        if group == j:
+            return self._among(k)
+        inside = self.sample.group == j
+        counted, _ = weigh(self._ratio_c(j, k), self.weights, inside, world, j, self.guard)
+        return np.asarray(counted / counted.sum())
 
     @cached_property
     def weights(self) -> Array:
@@ -249,6 +275,10 @@ class _Terms:
         weights, strain = weigh(ratio, self.weights, inside, world, group, self.guard)
         refuse_if_strained(strain, self.guard, self.sample, unseen=True)
         strains.append(strain)
+        resembled = self._stood_for(world, group)
+        self.found[world, group] = WeightedTerm(
+            weights / weights.sum(), self._among(group), resembled, values
+        )
         return _ratio_of_sums(values, weights)
 
 

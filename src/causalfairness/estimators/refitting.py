@@ -1,7 +1,7 @@
 """How is a model fitted again and again, when only the weights of the rows change?
 
 Linear and logistic models with a light penalty, on the columns and, where there are rows enough,
-their squares and products: their answers move smoothly with the weights, which is what the
+their squares, products and splines: their answers move smoothly with the weights, which is what the
 bootstrap asks of a model. Columns are prepared once and each fit starts where the plain one ended.
 Any other scikit-learn model is cloned and fitted anew.
 
@@ -57,14 +57,14 @@ class Design(NamedTuple):
 def design_of(features: Array, rows: int, *, reach: float = np.inf) -> Design:
     """Which columns does a linear model see, if its smaller side has this many rows?
 
-    All squares and products join the columns unless that makes more than 200, or more than one
-    for every ten rows; then squares alone, then neither. Values further out than `reach` standard
-    deviations are cut there. What follows from other columns is left out, such as the square of
-    an indicator.
+    All squares and products join the columns, and splines of those with more than eight values,
+    unless that makes more than 200, or more than one for every ten rows; then squares and products
+    alone, then squares, then none of these. Values further out than `reach` standard deviations
+    are cut there. What follows from other columns is left out, such as the square of an indicator.
 
     >>> people = np.random.default_rng(0).normal(size=(50, 3))
-    >>> [design_of(people, rows=rows).columns.shape[1] for rows in (90, 89, 59)]
-    [9, 6, 3]
+    >>> [design_of(people, rows=rows).columns.shape[1] for rows in (240, 90, 89, 59)]
+    [24, 9, 6, 3]
     """
     if features.shape[1] == 0:
         return Design(features, "plain mean")
@@ -72,6 +72,11 @@ def design_of(features: Array, rows: int, *, reach: float = np.inf) -> Design:
     plain = np.clip(_standardized(features), -reach, reach)
     first, second = _informative_pairs(plain)
     square = first == second
+    splines = _splines(plain) if plain.shape[1] + len(first) < most else plain[:, :0]
+    if plain.shape[1] + len(first) + splines.shape[1] <= most and splines.shape[1]:
+        kind = "linear with interactions and splines"
+        design = _with_products(plain, first, second, kind)
+        return design._replace(columns=np.hstack([design.columns, _standardized(splines)]))
     if plain.shape[1] + len(first) <= most:
         return _with_products(plain, first, second, "linear with interactions")
     if plain.shape[1] + square.sum() <= most:
@@ -288,6 +293,15 @@ def _maximize(likelihood: _Likelihood, start: Array) -> Array:
         f"the logistic model did not settle within {MOST_STEPS} steps: its columns differ by too "
         "many orders of magnitude; rescale them, or give a model of your own"
     )
+
+
+def _splines(plain: Array) -> Array:
+    """Splines of the columns with more than eight values."""
+    from causalfairness.estimators.spline_basis import bendable, splines_of
+
+    bent = plain[:, bendable(plain)]
+    splines = splines_of(bent)
+    return bent if splines is None else np.asarray(splines.transform(bent))
 
 
 def _with_products(plain: Array, first: Positions, second: Positions, kind: str) -> Design:

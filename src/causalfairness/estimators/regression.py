@@ -26,9 +26,8 @@ from causalfairness.estimators.bootstrap import (
     check_sizes,
     row_weights,
 )
+from causalfairness.estimators.default_learners import REACH, capped
 from causalfairness.estimators.learners import (
-    REACH,
-    capped,
     check_learner,
     check_means,
     check_takes_weights,
@@ -63,7 +62,7 @@ class Regression:
     `outcome` is an unfitted scikit-learn model, a regressor or for a binary outcome a classifier,
     and `nested` the regressor for nu_ij, by default `outcome` where that is a regressor. None takes
     a linear model, for a binary outcome a logistic one, lightly penalised, on all columns with
-    their squares and products as long as there are ten rows for each. Learners must take
+    their squares, products and splines as long as there are ten rows for each. Learners must take
     `sample_weight`: standard errors come from `replicates` fits with random row weights.
 
     >>> import causalfairness as cf

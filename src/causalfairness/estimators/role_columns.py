@@ -21,9 +21,10 @@ from scipy.special import ndtri
 
 from causalfairness.effects import Estimate
 from causalfairness.errors import GroupColumnError, RoleColumnError
+from causalfairness.estimators.default_learners import regressors
 from causalfairness.estimators.fit_memory import solve_once
 from causalfairness.estimators.known_model import KnownModel
-from causalfairness.estimators.learners import fit, predict_mean, regressors
+from causalfairness.estimators.learners import fit, predict_mean
 from causalfairness.estimators.protocol import Estimator
 from causalfairness.estimators.strata import Counts
 from causalfairness.fairness_model import StandardFairnessModel
@@ -313,7 +314,8 @@ def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
     if not len(held.whole) or not FEW < levels <= len(fold) / FOLDS:
         return
     x, codes = np.nan_to_num(_numbers(held.column))[seen.sample, None], held.codes[seen.sample]
-    squares, boosting = (each.model for each in regressors(1, 0)[1:])
+    amounts_by = {each.name: each.model for each in regressors(1, seed=0)}
+    squares, boosting = amounts_by["linear with interactions"], amounts_by["boosting"]
     targets = {} if seen.sums is None else {repr(seen.measured): seen.sums[1]}
     for what, values in (targets | {"the group": seen.group}).items():
         y, losses = values[seen.sample], [np.inf]

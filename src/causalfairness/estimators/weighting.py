@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from causalfairness.effects import Diagnostics, Estimate, LearnerLoss
 from causalfairness.estimators.bootstrap import bootstrap, check_replicates, row_weights
+from causalfairness.estimators.default_learners import REACH, capped
 from causalfairness.estimators.doubly_robust import check_clip, sample_of, summarise
 from causalfairness.estimators.learners import (
-    REACH,
-    capped,
     check_probabilities,
     check_takes_weights,
 )
@@ -57,7 +56,7 @@ class Weighting:
 
     `group` is an unfitted scikit-learn classifier for the group, given confounders and given
     mediators as well. None takes a logistic model, lightly penalised, on all columns with their
-    squares and products as long as the smaller group has ten rows for each. It must take
+    squares, products and splines as long as the smaller group has ten rows for each. It must take
     `sample_weight`: standard errors come from `replicates` fits with random row weights. `clip`
     cuts weights at that multiple of their average (see the docs for the default).
 

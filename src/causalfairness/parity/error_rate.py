@@ -45,8 +45,10 @@ class Rate(NamedTuple):
         if not self.complement:
             return estimate
         means = estimate.world_means
-        turned = means.complement()
-        return replace(estimate, world_means=turned, raw_gap=self.turn_gap(estimate.raw_gap))
+        told = estimate.diagnostics
+        told = replace(told, remainders=tuple(each.turned() for each in told.remainders))
+        gap = self.turn_gap(estimate.raw_gap)
+        return replace(estimate, world_means=means.complement(), raw_gap=gap, diagnostics=told)
 
     def turn_gap(self, gap: Effect) -> Effect:
         """What is the gap of the rate, given that of the mean?"""
@@ -121,6 +123,11 @@ class ErrorRateDecomposition:
     def diagnostics(self) -> Diagnostics:
         """How much should this result be trusted?"""
         return self.decomposition.diagnostics
+
+    @property
+    def settled(self) -> bool | None:
+        """Have the models caught how confounders act? None where that could not be checked."""
+        return self.decomposition.settled
 
     @property
     def total(self) -> Effect:

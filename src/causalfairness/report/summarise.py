@@ -227,6 +227,8 @@ def _facts(diagnostics: Diagnostics, known: Iterable[str]) -> tuple[Fact, ...]:
         ("rows", str(diagnostics.rows)),
         ("overlap", str(diagnostics.overlap)),
         *(("note", note) for note in diagnostics.notes),
+        *(("compared", each.compared) for each in diagnostics.learners if each.candidates[1:]),
+        *(("remainder", str(each)) for each in diagnostics.remainders),
     ]
     return tuple(Fact(name, Sentence.mark(text, known)) for name, text in texts if text)
 

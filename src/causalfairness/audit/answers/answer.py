@@ -12,8 +12,9 @@ from typing import Any
 
 from causalfairness.audit.plain import as_table, plain
 from causalfairness.effects import Effect
+from causalfairness.effects.effect import worst
 from causalfairness.effects.table import record_of
-from causalfairness.parity.necessity.rules import UNJUDGED, EquivalenceRule
+from causalfairness.parity.necessity.rules import EquivalenceRule, unjudged
 from causalfairness.tables.disclosure import without_few
 
 Record = Mapping[str, Any]
@@ -55,6 +56,7 @@ class Answer:
             "sensitivity": plain(self.sensitivity),
             "details": plain(self.details),
             "diagnostics": plain(self.diagnostics),
+            "settled": worst(each.get("settled", True) for each in self.diagnostics),
             "assumptions": list(dict.fromkeys(self.assumptions)),
             "notes": list(dict.fromkeys(self.notes)),
         }
@@ -69,8 +71,8 @@ def judged(
 ) -> Answer:
     """Return the answer with a verdict on these effects, by the tests of business necessity.
 
-    Nothing is judged where no margin was given, or where effects are of rows alone. `people` are
-    those behind each effect.
+    Nothing is judged where no margin was given, or effects cannot be judged (`unjudged`). `people`
+    are those behind each effect.
 
     >>> judged(Answer(sentences=()), [], None, 0.95, []).verdict is None
     True
@@ -79,7 +81,7 @@ def judged(
         return answer
     found = EquivalenceRule(margin, level).judge(effects, people)
     if found.verdict is None:
-        return replace(answer, sentences=(*answer.sentences, UNJUDGED))
+        return replace(answer, sentences=(*answer.sentences, unjudged(effects)))
     rows = [
         {**record_of(effect, effect.interval(level)), **evidence._asdict()}
         for effect, evidence in zip(effects, found.evidence, strict=True)

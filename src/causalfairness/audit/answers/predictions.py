@@ -104,7 +104,7 @@ def necessity(study: Study, question: Necessity, model: StandardFairnessModel) -
         table=report.table().to_records(),
         effects=report.effects().to_records(),
         verdict=report.verdict,
-        judgment=None if report.margin is None else {**held, "paths": told["paths"]},
+        judgment=None if report.verdict is None else {**held, "paths": told["paths"]},
         sensitivity=about_necessity(study, report, model),
         details={
             **{name: told[name] for name in ("what", "reference", "comparison", "allowed")},

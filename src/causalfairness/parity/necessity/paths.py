@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalfairness.effects import Diagnostics, Effect, Estimate
-from causalfairness.effects.contrasts import PARTS
+from causalfairness.effects.settled import part, told
 from causalfairness.effects.world_means import WorldMeans
 from causalfairness.estimators.joint import Both
 from causalfairness.fairness_model import StandardFairnessModel
@@ -74,25 +74,19 @@ def three_paths(both: Both, model: StandardFairnessModel) -> Findings:
         "indirect": _listed("through", model.mediators),
         "spurious": _listed("with", model.confounders),
     }
-    parts = PARTS["sequential"]
+    estimates = tuple(told(each, "sequential") for each in (both.outcome, both.prediction))
     paths = tuple(
-        PathEffects(
-            name,
-            through[name],
-            outcome.combine(parts[name].terms, name),
-            prediction.combine(parts[name].terms, name),
-        )
+        PathEffects(name, through[name], *(part(each, name, "sequential") for each in estimates))
         for name in PATHS
     )
-    estimates = (both.outcome, both.prediction)
-    told = tuple(replace(each.diagnostics, chosen_because=both.because) for each in estimates)
+    stated = tuple(replace(each.diagnostics, chosen_because=both.because) for each in estimates)
     return Findings(
         paths=paths,
-        diagnostics=told,
-        assumptions=tuple(dict.fromkeys(line for each in told for line in each.assumptions)),
-        notes=tuple(dict.fromkeys(line for each in told for line in each.notes)),
+        diagnostics=stated,
+        assumptions=tuple(dict.fromkeys(line for each in stated for line in each.assumptions)),
+        notes=tuple(dict.fromkeys(line for each in stated for line in each.notes)),
         in_points=all(map(_are_shares, (outcome, prediction))),
-        estimates=estimates,
+        estimates=(both.outcome, both.prediction),
     )
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from causalfairness.effects import Diagnostics, Effect, EffectTable
+from causalfairness.effects.effect import worst
 from causalfairness.effects.table import as_section, decimals, format_p_value
 from causalfairness.parity.necessity.ledger import Declaration, Ledger
 from causalfairness.parity.necessity.paths import Findings
-from causalfairness.parity.necessity.rules import UNJUDGED, Evidence, Rule, Verdict
+from causalfairness.parity.necessity.rules import Evidence, Rule, Verdict, unjudged
 from causalfairness.parity.necessity.table import REPORTED, NecessityTable
 
 NO_VERDICT = "No margin was set: effects are reported, and nothing is judged."
@@ -98,7 +99,8 @@ class PathVerdict:
 class NecessityReport:
     """Does a predictor use only the paths it may, and those as the world does?
 
-    `verdict` is violated, satisfied or undecided, or None where no margin was set; iterating
+    `verdict` is violated, satisfied or undecided, or None where no margin was set or the models
+    behind the effects have not `settled`; iterating
     gives one `PathVerdict` per path, and so does `report["direct"]`. `ledger` says who declared
     which path necessary.
 
@@ -160,6 +162,11 @@ class NecessityReport:
         return self.findings.diagnostics
 
     @property
+    def settled(self) -> bool | None:
+        """Have the models caught how confounders act? None where that could not be checked."""
+        return worst(each.settled for each in self.diagnostics)
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What do the effects rest on?"""
         return self.findings.assumptions
@@ -217,6 +224,7 @@ class NecessityReport:
             "margin": None if self.margin is None else float(self.margin),
             "level": float(self.level),
             "tested": self.is_tested,
+            "settled": self.settled,
             "verdict": self.verdict,
             "paths": [path.to_dict(self.level) for path in self.paths],
             "sentences": list(self.sentences()),
@@ -256,8 +264,10 @@ def _sentences(report: NecessityReport) -> Iterator[str]:
         if row.verdict is not None and report.margin is not None:
             said.append(_judged(row, unit.size(report.margin), exact=not report.margin))
         yield " ".join(said)
-    if report.margin is None or report.verdict is None:
-        yield NO_VERDICT if report.margin is None else UNJUDGED
+    if report.margin is None:
+        yield NO_VERDICT
+    elif report.verdict is None:
+        yield unjudged([row.difference for row in report])
     else:
         yield _overall(report, unit.size(report.margin))
 

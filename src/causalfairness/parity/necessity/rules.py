@@ -7,7 +7,8 @@ With D the estimate of what must vanish on a path (methods §6):
     undecided    neither
 
 Without a margin nothing is said: how much would matter is not for the data to tell. Nor is
-anything said where one of the effects is of rows alone: a verdict needs the whole uncertainty.
+anything said where one of the effects is of rows alone, or has models behind it that have not
+settled: a verdict needs the whole uncertainty.
 
 Where even an effect of zero could not be shown to be within the margin, its standard error above
 
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from causalfairness.effects import Effect
+from causalfairness.effects.effect import worst
 from causalfairness.inference import equivalence_p_value, holm, minimum_effect_p_value
 from causalfairness.inference.intervals import check_margin, normal_reach, rows_to_rule_out
 
@@ -37,12 +39,16 @@ UNJUDGED = (
     "model as well. Fit the model to these rows, of mechanisms that can be fitted again, or ask "
     "for replicates."
 )
+NOT_SETTLED = (
+    "No verdict is given: the models have not caught how the confounders act, and intervals are "
+    "too narrow (learners not settled)."
+)
 
 
 class Evidence(NamedTuple):
     """What is said about one path, and how surely? Without tests there are no p-values."""
 
-    verdict: Verdict | None  # None where no margin was set, or an effect is of rows alone
+    verdict: Verdict | None  # None where no margin was set, or nothing can be judged
     violation: float | None = None  # p-value against |truth| <= margin
     violation_adjusted: float | None = None  # the same, with Holm's adjustment
     equivalence: float | None = None  # p-value against |truth| >= margin
@@ -104,7 +110,7 @@ class EquivalenceRule:
         `people` says how many each effect was estimated from, for what is said of margins that are
         out of reach.
         """
-        if self.margin is None or any(each.rows_alone for each in differences):
+        if self.margin is None or unjudged(differences):
             return Judgment(None, (Evidence(None),) * len(differences))
         error = 1 - self.level
         margin = self.margin
@@ -161,6 +167,8 @@ class PointRule:
 
     def judge(self, differences: Sequence[Effect], people: Sequence[int] | None = None) -> Judgment:
         """Is each estimate within the margin?"""
+        if worst(each.settled for each in differences) is False:
+            return Judgment(None, (Evidence(None),) * len(differences))
         verdicts: list[Verdict] = [
             "satisfied" if abs(each.value) <= self.margin else "violated" for each in differences
         ]
@@ -169,3 +177,10 @@ class PointRule:
 
 
 Rule = EquivalenceRule | PointRule  # how is judged what must vanish
+
+
+def unjudged(effects: Sequence[Effect]) -> str:
+    """Return why these effects cannot be judged; nothing where they can."""
+    if worst(each.settled for each in effects) is False:
+        return NOT_SETTLED
+    return UNJUDGED if any(each.rows_alone for each in effects) else ""

@@ -27,6 +27,7 @@ ESTIMATORS = {
     "KnownModel": "asking the model itself",
     "Mixture": "a mixture model",
 }
+MISSED = "Where models of weights and of the outcome err together, world means are off by so much."
 LEARNED = "What a model is worth: the smaller the loss on people it has not seen, the better."
 
 
@@ -40,6 +41,9 @@ def diagnostics(reading: Reading) -> Section:
     learned = [each for answer in answered for each in dict.fromkeys(_learners(answer, reading))]
     if learned:
         blocks.append(Folded("Models behind the answers", (_models(learned),)))
+    missed = [each for answer in answered for each in dict.fromkeys(_remainders(answer, reading))]
+    if missed:
+        blocks.append(Folded("What the models miss together", (_missed(missed),)))
     mechanisms = _mechanisms(answered)
     if mechanisms is not None:
         blocks.append(Folded("Mechanisms behind what would have been", (mechanisms,)))
@@ -100,11 +104,15 @@ def _overview(lines: Sequence[tuple[Cell, ...]]) -> Table:
 
 
 def _learners(answer: Told, reading: Reading) -> Iterator[tuple[Cell, ...]]:
-    keys, title = ("target", "learner", "measure"), opening(reading.called(answer["title"]))
+    """The model that was taken for each target, and below it all that were compared."""
+    title = opening(reading.called(answer["title"]))
     for told in answer["diagnostics"]:
         for model in told.get("learners", []):
-            texts = tuple(model[key].text for key in keys)
-            yield title, *texts, model["loss"].number, model["baseline"].number
+            target, learner, measure = (model[key].text for key in ("target", "learner", "measure"))
+            baseline = model["baseline"].number
+            yield title, target, learner, measure, model["loss"].number, baseline
+            for name, loss in model.get("candidates", []):
+                yield title, target, name.text, f"{measure}, compared", loss.number, baseline
 
 
 def _models(lines: Sequence[tuple[Cell, ...]]) -> Table:
@@ -117,6 +125,28 @@ def _models(lines: Sequence[tuple[Cell, ...]]) -> Table:
         Column("baseline", "without a model", "number"),
     )
     return Table(LEARNED, columns, tuple(lines), sortable=True, shown=16)
+
+
+def _remainders(answer: Told, reading: Reading) -> Iterator[tuple[Cell, ...]]:
+    title = opening(reading.called(answer["title"]))
+    for told in answer["diagnostics"]:
+        for each in told.get("remainders", []):
+            numbers = (each[key].number for key in ("value", "error", "smooth", "smooth_error"))
+            worlds = (", ".join(f"{at.number:g}" for at in world) for world in each["worlds"])
+            yield title, "; ".join(worlds), each["weighted"].text, *numbers
+
+
+def _missed(lines: Sequence[tuple[Cell, ...]]) -> Table:
+    columns = (
+        Column("question", "question"),
+        Column("world", "world", meaning="direct path set to, mediators set to, among whom"),
+        Column("weighted", "weighted by"),
+        Column("value", "subtracted", "number", "what is linear in the columns"),
+        Column("error", "its standard error", "number"),
+        Column("smooth", "smooth remainder", "number", "compared with the parts, not subtracted"),
+        Column("smooth_error", "its standard error", "number"),
+    )
+    return Table(MISSED, columns, tuple(lines), sortable=True, shown=16)
 
 
 def _mechanisms(answers: Sequence[Told]) -> Table | None:

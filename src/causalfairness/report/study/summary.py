@@ -100,6 +100,13 @@ def _judged(reading: Reading) -> str:
     for answer in reading.answers:
         if is_answered(answer) and (verdict := verdict_of(answer)) is not None:
             titles.setdefault(verdict, []).append(reading.called(answer["title"]))
+    unsettled = sum(
+        each.get("settled").value is False and each["question"].get("margin").value is not None
+        for each in reading.answers
+        if is_answered(each) and verdict_of(each) is None
+    )
+    if not titles and unsettled:
+        return "No verdict is given, since models have not caught how the confounders act."
     if not titles:
         return "No verdict is given, since no question that sets a margin was answered."
     count = sum(map(len, titles.values()))
@@ -108,6 +115,8 @@ def _judged(reading: Reading) -> str:
         for each in reading.answers
     )
     rest = f"; {left} more with a margin could not be answered" if left else ""
+    if unsettled:
+        rest += f"; {unsettled} more with a margin not judged, since models have not settled"
     if count == 1:
         ((verdict, (title,)),) = titles.items()
         return (
