@@ -54,7 +54,6 @@ def _chance(design: Array, own: NDArray[np.int8], seed: int, workers: int) -> Ar
     """The chance of the own group, not the reference, by models that have not seen the row."""
     fold = assign_folds(own, FOLDS, np.random.default_rng(seed))
     everyone = np.ones(len(own), dtype=bool)
-    problem = Problem(
-        "P(A | C)", design, own.astype(float), classifiers(design.shape[1], seed), everyone
-    )
+    learners = classifiers(design.shape[1], seed)
+    problem = Problem("P(A | C)", design, own.astype(float), learners, everyone, corrected=False)
     return cross_fit([problem], fold, None, workers)[0].unseen

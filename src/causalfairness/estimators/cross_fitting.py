@@ -45,7 +45,8 @@ class Problem:
     """What is to be predicted from what, by whom, and learned from which rows?
 
     `target` has one value per row, or one per fold and row where it comes from models fitted
-    without that fold. Every fold's model also predicts the rows in `also`.
+    without that fold. Every fold's model also predicts the rows in `also`. `corrected` says that
+    the answer allows for errors of the model; where it does not, one fold never settles the choice.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Problem:
     learners: Sequence[Learner]
     rows: Mask
     also: Mask | None = None
+    corrected: bool = True
 
     def target_without(self, fold: int) -> Array:
         """What is the target of the model that must not see this fold?"""
@@ -133,11 +135,11 @@ class _Said(NamedTuple):
     losses: Array  # (learners, held)
     weights: Array  # (held,)
 
-    def hopeful(self) -> list[int]:
+    def hopeful(self, *, corrected: bool) -> list[int]:
         """The best model; where few rows were held against it, all that are not clearly worse."""
         held, mean = len(self.weights), _mean_losses([self])
         best = int(np.argmin(mean))
-        if held >= FEWEST_HELD:
+        if held >= FEWEST_HELD and corrected:
             return [best]
         if held < FEWEST_TO_DROP:
             return [*range(len(mean))]
@@ -164,7 +166,10 @@ def _solved(
         return run_all(say, tasks, workers=workers, what="fitting nuisance models")
 
     first = run([_race(problem, fold) for problem in problems])
-    left = [said.hopeful() for said in first]
+    left = [
+        said.hopeful(corrected=problem.corrected)
+        for problem, said in zip(problems, first, strict=True)
+    ]
     again = [folds[int(np.sum(problem.rows) <= MOST_RACED) :] for problem in problems]
     others = iter(
         run(
