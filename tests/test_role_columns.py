@@ -375,3 +375,26 @@ def test_numbers_that_have_neighbors_are_no_codes_for_missing_values():
     counts = np.minimum(rng.geometric(0.4, 1_500), 9)  # capped: 9 stands for 9 and more
     for m in (counts, rng.integers(0, 2, 1_500) * 2 - 1, rng.integers(0, 100, 1_500)):
         assert looked(people().assign(m=m)) == ()
+
+
+# --- leaks through several columns ------------------------------------------------------------
+
+
+def test_an_outcome_that_two_columns_tell_together_is_noted():
+    """Neither of two random columns says anything; their sum is the outcome."""
+    rng = np.random.default_rng(7)
+    data = people().assign(m=rng.integers(0, 2, 1_500))
+    data["record"] = data.m ^ data.y
+    (note,) = looked(data)
+    assert note.startswith("confounders and mediators together tell 'y' in 100.0% of rows")
+    asked = model(("sex",), ("m", "record"))
+    found = cf.decompose_disparity(data, asked, estimator=Strata())
+    assert any(each.startswith("confounders and med") for each in found.diagnostics.notes)
+    rate = rng.uniform(1, 3, 1_500)
+    assert looked(people().assign(m=rate)) == ()
+    times = (
+        people()
+        .assign(m=rate, record=rng.integers(20, 60, 1_500))
+        .assign(y=lambda d: d.record * d.m)
+    )
+    assert "together tell 'y' almost (R2 0.9" in looked(times)[0]

@@ -161,10 +161,11 @@ def _look(seen: _Seen) -> Iterator[str]:
     held = [_Held.of(column, seen) for column in seen.columns]
     for each in held:
         _refuse_unreadable(each, seen)
-    for each in held:
-        yield from _copies(each, seen)
-        yield from _codes(each, seen)
+    notes = [note for each in held for note in (*_copies(each, seen), *_codes(each, seen))]
+    yield from notes
     yield from _revealed([each for each in held if each.role == "confounder"], seen)
+    if not notes:
+        yield from _together(held, seen)
     yield from _twins(held)
 
 
@@ -224,8 +225,10 @@ def _told(held: _Held, seen: _Seen, sums: Sequence[Array], *, binary: bool) -> _
         along = 0.0 if binary else float(np.corrcoef(_ranked(x[:, 0]), _ranked(y))[0, 1]) ** 2
         told = _by_tree(x, y, seen.fold, NEAR[binary], binary=binary)
         return told._replace(strength=max(told.strength, along))  # a tree misses the ends
-    if not held.is_counted:
-        return _Tells(0.0, binary)
+    return _summed(held, seen, sums, binary=binary) if held.is_counted else _Tells(0.0, binary)
+
+
+def _summed(held: _Held, seen: _Seen, sums: Sequence[Array], *, binary: bool) -> _Tells:
     n = seen.rows.sum()
     w, s, q = (np.bincount(held.codes, part) for part in sums)
     w, s, q = (part[w > 0] * n / w.sum() for part in (w, s, q))
@@ -369,6 +372,29 @@ def _revealed(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
         yield (
             f"the confounders tell the group {told}: about {share:.2g} of the rows have somebody "
             "like them in the other group, and the answer rests on these"
+        )
+
+
+def _together(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
+    """Do several columns tell the outcome? Those of few values counted, and all by a tree.
+
+    Asked where no column alone gave cause for a note.
+    """
+    if seen.sums is None or seen.of_prediction or len(held) < 2:
+        return
+    binary, told = seen.is_binary, _Tells(0.0, seen.is_binary)
+    few = [each.codes for each in held if len(each.counts) <= FEW]
+    if few:
+        codes = np.unique(np.column_stack(few), axis=0, return_inverse=True)[1].reshape(-1)
+        both = held[0]._replace(codes=codes, counts=np.bincount(codes, seen.rows))
+        told = _summed(both, seen, seen.sums, binary=binary) if both.is_counted else told
+    if len(seen.sample) and len(few) < len(held) and not told.strength >= NEAR[binary]:
+        x = np.column_stack([each.codes for each in held])[seen.sample].astype(float)
+        told = _by_tree(x, seen.sums[1][seen.sample], seen.fold, NEAR[binary], binary=binary)
+    if told.is_copy or told.strength >= NEAR[binary]:
+        yield (
+            f"confounders and mediators together tell {seen.measured!r} {told}: if it is computed "
+            "from them, or they say it in other words, no direct part is left to be found"
         )
 
 
