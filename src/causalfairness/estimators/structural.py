@@ -128,7 +128,7 @@ class Structural:
         fits = [fit for fit in scm.fits if fit.node in people.question.moved]
         how = Plan("", replicates=self.replicates or 0)
         if not self.replicates:
-            how = plan(scm, people.values, people.question.moved, None, 0)
+            how = plan(scm, people.values, people.question.moved, None, 0, people.outcomes, values)
             stated, notes = (*stated, how.said), (*_too_short(fits),)
             basis = Basis(identity.fingerprint, "rows", identity.order)
             spreads = pair.scatter(worlds.row_spreads(outcomes, values))
@@ -196,7 +196,7 @@ class Structural:
             refits,
             partial(_redrawn, worlds, place),
             dict(zip(("reference group", "comparison group"), counted, strict=True)),
-            replicates=self.replicates,
+            self.replicates,
             workers=workers,
             seed=seed,
         )

@@ -23,7 +23,7 @@ from causalfairness.individuals.auditee import Auditee, auditee_of
 from causalfairness.individuals.shifts import CounterfactualFairness
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations, in_order
-from causalfairness.scm.refits import FEWEST_ROWS, Asked, check_replicates, uncertainty
+from causalfairness.scm.refits import FEWEST_ROWS, check_replicates, uncertainty
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import identify
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -157,18 +157,21 @@ class _Again:
             return found
         beside = None if found.weights is None else {"weights": found.weights}
         order, values = in_order(self.scm.encode(found.data), beside)
-        asked = Asked(
-            values=values,
-            nodes=self.scm.graph.descendants(tuple(self.do)),
+        sure = uncertainty(
+            self.scm,
+            values,
+            self.scm.graph.descendants(tuple(self.do)),
+            None if found.weights is None else found.weights[order.rows],
+            replicates,
             answer=partial(self.answer, order.places, groups),
-            by_row=np.stack([found.by_row(at) for at in groups])[..., order.rows],
+            by_row=np.stack([found.by_row(at) for at in groups]),
             needed={shown(found.groups[at]): (found.group == at)[order.rows] for at in groups},
-            weights=None if found.weights is None else found.weights[order.rows],
             places=order.places,
             identity=found.identity,
             drawn=found.identity,
+            workers=workers,
+            seed=self.seed,
         )
-        sure = uncertainty(self.scm, asked, replicates=replicates, workers=workers, seed=self.seed)
         each = {at: sure._replace(spreads=sure.spreads[k]) for k, at in enumerate(groups)}
         said = [FEW.format(FEWEST_ROWS, "; ".join(shown(found.groups[at]) for at in sorted(small)))]
         notes = (sure.plan.said, *(said if small else ()), *found.notes)

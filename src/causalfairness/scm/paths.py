@@ -12,7 +12,7 @@ the reference group to the comparison group raises the outcome.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, propagate
 from causalfairness.scm.intervention import check_count, read_intervention
-from causalfairness.scm.refits import Asked, check_replicates, uncertainty
+from causalfairness.scm.refits import check_replicates, uncertainty
 from causalfairness.scm.routes import Routes, routes_of, written
 from causalfairness.tables import Column, Of, RowAccount, Rows, ask, open_table
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -150,21 +150,21 @@ def effects_along(
     by_row = [asked.by_row() for asked in questions]
     values = [float(weights @ effects) for effects in by_row]
     rows, order = first.rows, first.rows.arrangement.rows
-    pairs = zip(by_row, values, strict=True)
     moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
-    asked = Asked(
-        values={node: column for q in questions for node, column in q.worlds.values.items()},
-        nodes=tuple(moved),
-        answer=partial(_means, tuple(each.worlds for each in questions), weights[order]),
-        by_row=np.stack([weights * (effects - value) for effects, value in pairs])[:, order],
+    spreads, basis, plan = uncertainty(
+        first.scm,
+        {node: column for asked in questions for node, column in asked.worlds.values.items()},
+        tuple(moved),
+        None if rows.weights is None else rows.weights[order],
+        replicates,
+        answer=partial(_means, tuple(asked.worlds for asked in questions), weights[order]),
+        by_row=weights * (np.stack(by_row) - np.array(values)[:, None]),
         needed={"table" if among is None else f"group {whom!r}": weights[order] > 0},
-        weights=None if rows.weights is None else rows.weights[order],
         places=rows.arrangement.places,
         identity=rows.identity,
         drawn=rows.drawn(rows.in_order),
-    )
-    spreads, basis, plan = uncertainty(
-        first.scm, asked, replicates=replicates, workers=workers, seed=first.worlds.seed
+        workers=workers,
+        seed=first.worlds.seed,
     )
     found = zip(names, values, spreads, stated, strict=True)
     return tuple(
@@ -187,10 +187,6 @@ class Worlds:
     target: Target
     draws: int
     seed: int
-
-    def take(self, rows: NDArray[np.intp]) -> Worlds:
-        """What does this look like for some of the rows?"""
-        return replace(self, values={node: column[rows] for node, column in self.values.items()})
 
     def row_effects(self, equations: Equations) -> Array:
         """How much of the change reaches the outcome of each row, averaged over the draws?"""
