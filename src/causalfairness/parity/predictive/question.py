@@ -222,8 +222,7 @@ class _Found:
     def _notes(self) -> Iterator[str]:
         yield from self.binning.notes()
         rows = self.placed.rows
-        one_sided = int(np.sum((rows.min(axis=0) == 0) & (rows.max(axis=0) > 0)))
-        if one_sided:
+        if one_sided := int(np.sum((rows.min(axis=0) == 0) & (rows.max(axis=0) > 0))):
             yield f"bins with people of one group only, which are not compared: {one_sided}"
         if empty := int(np.sum(rows.max(axis=0) == 0)):
             yield f"bins with nobody: {empty}"
@@ -233,9 +232,6 @@ class _Found:
                 "partly taken from the rest of the group"
             )
         yield ABSOLUTE
-        yield from self._remarks()
-
-    def _remarks(self) -> Iterator[str]:
         model, score = self.people.model, self.people.score
         if self.otherwise is not None:
             if model.confounders:
