@@ -106,7 +106,13 @@ def ask_along(
     `whole` is for answers row by row, where no row can be left out.
     """
     check_count(draws, "draws")
-    target = _target(model, of)
+    if of == "prediction" and model.predict is not None:
+        raise PredictorError(
+            "the prediction is a function and no node of the graph; add its predictions to the "
+            "data as a column, put that into the graph with an arrow from every column it uses, "
+            "and give the function as its mechanism (Deterministic)"
+        )
+    target = target_of(model, of)
     graph, domains = scm.graph, scm.equations.domains
     routes = routes_of(graph, model.protected_columns, target.column, edges=edges, paths=paths)
     told = _told(model, scm.equations)
@@ -252,16 +258,6 @@ def _means(asked: tuple[Worlds, ...], weights: Array, equations: Equations, coun
     return np.asarray(np.stack(effects) @ counted / counted.sum())
 
 
-def _target(model: StandardFairnessModel, of: Of) -> Target:
-    if of == "prediction" and model.predict is not None:
-        raise PredictorError(
-            "the prediction is a function and no node of the graph; add its predictions to the "
-            "data as a column, put that into the graph with an arrow from every column it uses, "
-            "and give the function as its mechanism (Deterministic)"
-        )
-    return target_of(model, of)
-
-
 def _told(model: StandardFairnessModel, equations: Equations) -> Told:
     """The two values of each protected column, as they stand in arrays."""
     columns = model.protected_columns
@@ -282,25 +278,20 @@ def _weights(rows: Rows, model: StandardFairnessModel, among: Any) -> Array:
     """How much does each row count? They add up to 1; rows that are not asked about get 0."""
     if among is None:
         inside = members(rows.groups, model)[rows.group_of_row] != NEITHER
+    elif (wanted := group_label(among)) in rows.groups:
+        inside = rows.group_of_row == rows.groups.index(wanted)
     else:
-        inside = _is_in(rows, model, among)
+        present = "; ".join(map(shown, rows.groups[:20]))
+        raise GroupNotFoundError(
+            f"among={among!r} has no rows: {', '.join(map(repr, model.protected_columns))} has the "
+            f"values {present}. Give one of these, or None for both groups of the model"
+        )
     weights = inside.astype(float) if rows.weights is None else inside * rows.weights
     if not weights.sum() > 0:
         raise WeightError(
             f"no row that is asked about has a positive weight; check the column {model.weights!r}"
         )
     return np.asarray(weights / weights.sum())
-
-
-def _is_in(rows: Rows, model: StandardFairnessModel, among: Any) -> NDArray[np.bool_]:
-    wanted = group_label(among)
-    if wanted not in rows.groups:
-        present = "; ".join(map(shown, rows.groups[:20]))
-        raise GroupNotFoundError(
-            f"among={among!r} has no rows: {', '.join(map(repr, model.protected_columns))} has the "
-            f"values {present}. Give one of these, or None for both groups of the model"
-        )
-    return np.asarray(rows.group_of_row == rows.groups.index(wanted))
 
 
 def _arrows(held: tuple[tuple[str, str], ...], node: str) -> str:
