@@ -135,16 +135,12 @@ class Remembered:
         """How well does each mechanism fit, by cross-validation?"""
         return tuple(self._fit(node) for node in self.equations.graph.nodes)
 
-    def sample(self, node: str) -> Sample:
-        """On which rows is the mechanism of a node checked?"""
-        return sample_of(self.equations, self.rows, node, self.seed)
-
     def _fit(self, node: str) -> NodeFit:
         choice, causes = self.choices[node], self.equations.graph.parent_map[node]
         plain = NodeFit(node, str(choice.mechanism), choice.why, causes)
         if not causes or not choice.mechanism.learns:
             return plain
-        sample = self.sample(node)
+        sample = sample_of(self.equations, self.rows, node, self.seed)
         check = choice.check or cross_validate(choice.mechanism, sample)
         return replace(
             plain,

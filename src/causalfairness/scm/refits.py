@@ -31,7 +31,13 @@ from causalfairness.scm.evaluation import Equations, Values
 from causalfairness.scm.fitting import Remembered
 from causalfairness.scm.given import Deterministic
 from causalfairness.scm.learners import takes_weights
-from causalfairness.scm.linear import Linear, LinearEquation, flat_slopes, shifted, slope_influences
+from causalfairness.scm.linear import (
+    Linear,
+    LinearEquation,
+    flat_slopes,
+    slope_influences,
+    slopes_by_cause,
+)
 from causalfairness.scm.mechanism import FittedMechanism, Mechanism, Sample
 from causalfairness.tables.fingerprint import Identity
 
@@ -152,13 +158,13 @@ class Refits:
         return np.stack(moves, axis=-1) / np.where(errors > 0, STEP * errors, 1.0)
 
     def _moved(self, steps: Array) -> Equations:
-        equations, at = self.equations, 0
-        fitted = dict(equations.fitted)
+        """The equations with slopes that are moved by these steps."""
+        equations, fitted = self.equations, dict(self.equations.fitted)
         for node, line in self.lines.items():
             domains = [equations.domains[cause] for cause in equations.graph.parent_map[node]]
-            until = at + len(flat_slopes(line))
-            fitted[node] = shifted(line, domains, steps[at:until])
-            at = until
+            slopes = flat_slopes(line)
+            by, steps = np.split(steps, [len(slopes)])
+            fitted[node] = replace(line, slopes=slopes_by_cause(domains, slopes + by))
         return equations._replace(fitted=fitted)
 
 
