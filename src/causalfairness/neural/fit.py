@@ -90,7 +90,7 @@ def sure_of(
 
     needed = dict.fromkeys((*moved, *model.graph.parents(moved)))
     order, values = in_order({node: columns[node] for node in needed})
-    groups = [found.group == code for code in (0, 1, 2) if (found.group == code).any()]
+    groups = [found.group == code for code in np.unique(found.group)]
 
     def means(by_row: Array) -> Array:
         return np.stack([by_row[:, inside].mean(axis=1) for inside in groups])
