@@ -72,7 +72,7 @@ class GroupShift:
 
         Wilson intervals over people, widened to what the fit of the mechanisms leaves open.
         """
-        if self.lowered is None or self.raised is None:
+        if not self._flipped():
             return None
         found, size = [], self.effective or self.people
         for share, error in zip(self._flipped(), self.flip_errors, strict=True):
@@ -94,9 +94,7 @@ class GroupShift:
             "standard_error": self.shift.standard_error,
             "low": low,
             "high": high,
-            **{
-                f"q{q}": value for q, value in zip((5, 25, 50, 75, 95), self.quantiles, strict=True)
-            },
+            **{f"q{100 * q:g}": value for q, value in zip(SHARES, self.quantiles, strict=True)},
         }
         if (flips := self.flips(level)) is not None:
             for name, share, ends in zip(
@@ -105,10 +103,8 @@ class GroupShift:
                 found |= {name: share, f"{name}_low": ends.low, f"{name}_high": ends.high}
         return found
 
-    def _flipped(self) -> tuple[float, float]:
-        assert self.lowered is not None
-        assert self.raised is not None
-        return self.lowered, self.raised
+    def _flipped(self) -> tuple[float, ...]:
+        return tuple(share for share in (self.lowered, self.raised) if share is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,8 +116,7 @@ class Remembered:
 
     def fitted_to(self, values: Values) -> bool:
         """Are these all rows that the model was fitted to, in any order? By the nodes given."""
-        known = {node: column for node, column in values.items() if node in self.digests}
-        return all(_digest(column) == self.digests[node] for node, column in known.items())
+        return all(_digest(column) == self.digests[node] for node, column in values.items())
 
     @cached_property
     def noise(self) -> dict[str, Array]:
