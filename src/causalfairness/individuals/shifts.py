@@ -346,11 +346,9 @@ def _sentence(found: GroupShift, told: tuple[str, ...], level: float) -> str:
 
 
 def _flip_sentence(found: GroupShift, level: float) -> str:
-    ends = found.flips(level)
-    assert ends is not None
     shares = [
         f"{share:.1%} ({end.low:.1%} to {end.high:.1%})"
-        for share, end in zip(found._flipped(), ends, strict=True)
+        for share, end in zip(found._flipped(), found.flips(level) or (), strict=True)
     ]
     return (
         f"{found.name}: {shares[0]} are decided 1 and would have been decided 0; {shares[1]} are "

@@ -117,9 +117,8 @@ class Refits:
     @cached_property
     def influences(self) -> Array:
         """What each row of the fit adds to the error of each slope. (slopes, rows of the fit)"""
-        samples = {node: self.sample(node) for node in self.lines}
-        every = [slope_influences(line, samples[node]) for node, line in self.lines.items()]
-        return math.sqrt(len(every[0].T) / self.rows) * np.concatenate(every)
+        every = [slope_influences(line, self.sample(node)) for node, line in self.lines.items()]
+        return math.sqrt(every[0].shape[1] / self.rows) * np.concatenate(every)
 
     def coordinates(self, places: NDArray[np.int64]) -> Array:
         """The same by row as brought, or on coordinates of its own if the fit is to others."""
