@@ -34,6 +34,7 @@ from causalfairness.scm.paths import encoded
 from causalfairness.scm.refits import (
     Plan,
     Refits,
+    Uncertainty,
     check_replicates,
     plan,
     refits_of,
@@ -120,25 +121,19 @@ class Structural:
         people = people_of(scm.equations, pair, draws=self.draws, seed=seed)
         worlds = _Worlds(people, pair.weights)
         outcomes = people.outcomes(scm.equations)
+        values, own = worlds.means(outcomes), outcomes[pair.group, pair.group, np.arange(len(pair))]
         if pair.outcome is None:  # one that was measured was checked when it was read
-            check_varies(outcomes[pair.group, pair.group, np.arange(len(pair))])
-        values = worlds.means(outcomes)
-        identity, stated = reading.identity, (*scm.assumptions, EXTRAPOLATES)
-        added = AddedPeople.of_rows(pair, outcomes[pair.group, pair.group, np.arange(len(pair))])
+            check_varies(own)
+        stated, added = (*scm.assumptions, EXTRAPOLATES), AddedPeople.of_rows(pair, own)
         fits = [fit for fit in scm.fits if fit.node in people.question.moved]
-        how = Plan("", replicates=self.replicates or 0)
-        if not self.replicates:
-            how = plan(scm, people.values, people.question.moved, None, 0)
-            stated, notes = (*stated, how.said), (*_too_short(fits),)
-            basis = Basis(identity.fingerprint, "rows", identity.order)
-            spreads = pair.scatter(worlds.row_spreads(outcomes, values))
+        if self.replicates:
+            (spreads, basis, how), notes = self._refitted(scm, reading, worlds, pair, workers, seed)
         else:
-            kept = None if reading.weights is None else reading.weights[reading.in_order]
-            frame = FrameRows(reading.frame[reading.in_order])  # every row that is not dropped
-            values_of = encoded(frame, scm.equations.domains, tuple(people.values))
-            refits = refits_of(scm, values_of, people.question.moved, kept)
-            spreads, notes = self._refitted(refits, reading, pair, worlds, workers, seed)
-            basis = resampled_basis(reading.drawn(reading.in_order), self.replicates, seed)
+            how = plan(scm, people.values, people.question.moved, None, 0, people.outcomes, values)
+            stated, notes = (*stated, how.said), (*_too_short(fits),)
+            basis = Basis(reading.identity.fingerprint, "rows", reading.identity.order)
+            apart = outcomes[:, :, None, :] - values[..., None]
+            spreads = pair.scatter(worlds.shares * apart)  # what each row adds to the errors
         counts = np.broadcast_to(worlds.shares, (2, 2, *worlds.shares.shape))
         corrections, block = added.worlds(counts, pair.group)  # people are drawn, not mechanisms
         blocks = {added.block: pair.scatter(block)}
@@ -180,27 +175,28 @@ class Structural:
 
     def _refitted(
         self,
-        refits: Refits,
+        scm: StructuralCausalModel,
         reading: Rows,
-        pair: RowPair,
         worlds: _Worlds,
+        pair: RowPair,
         workers: int,
         seed: int,
-    ) -> tuple[Array, tuple[str, ...]]:
+    ) -> tuple[Uncertainty, tuple[str, ...]]:
         """Spreads over replicates, and what to know about them."""
-        assert self.replicates is not None
+        count, asked = self.replicates or 0, worlds.people
+        kept = None if reading.weights is None else reading.weights[reading.in_order]
+        frame = FrameRows(reading.frame[reading.in_order])  # every row that is not dropped
+        values = encoded(frame, scm.equations.domains, tuple(asked.values))
+        refits = refits_of(scm, values, asked.question.moved, kept)
         place = reading.places(pair.index)
         counted = np.zeros((2, int(reading.kept.sum())), dtype=bool)
         counted[pair.group, place] = pair.weights > 0
-        spreads = replicate(
-            refits,
-            partial(_redrawn, worlds, place),
-            dict(zip(("reference group", "comparison group"), counted, strict=True)),
-            replicates=self.replicates,
-            workers=workers,
-            seed=seed,
-        )
-        return spreads, (*_about_other_rows(refits), *_about_learners(refits))
+        needed = dict(zip(("reference group", "comparison group"), counted, strict=True))
+        answer = partial(_redrawn, worlds, place)
+        spreads = replicate(refits, answer, needed, count, workers=workers, seed=seed)
+        basis = resampled_basis(reading.drawn(reading.in_order), count, seed)
+        how = Plan("", refits, replicates=count)
+        return Uncertainty(spreads, basis, how), tuple(_about_refits(refits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,10 +216,6 @@ class _Worlds:
     def means(self, outcomes: Array) -> Array:
         """The twelve means of outcomes [i, j, row]."""
         return np.asarray(outcomes @ self.shares.T)
-
-    def row_spreads(self, outcomes: Array, values: Array) -> Array:
-        """What each row adds to the error of each mean, mechanisms as given."""
-        return np.asarray(self.shares * (outcomes[:, :, None, :] - values[..., None]))
 
 
 def _redrawn(
@@ -267,15 +259,12 @@ def _too_short(fits: Sequence[NodeFit]) -> Iterator[str]:
         )
 
 
-def _about_other_rows(refits: Refits) -> Iterator[str]:
+def _about_refits(refits: Refits) -> Iterator[str]:
     if refits.others:
         yield (
             f"the model was fitted to {refits.rows:,} other rows: these are redrawn on their own, "
             "and the mechanisms fitted to them again"
         )
-
-
-def _about_learners(refits: Refits) -> Iterator[str]:
     learned = [
         node
         for node, mechanism in refits.mechanisms.items()

@@ -23,7 +23,7 @@ from causalfairness.individuals.auditee import Auditee, auditee_of
 from causalfairness.individuals.shifts import CounterfactualFairness
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations, in_order
-from causalfairness.scm.refits import FEWEST_ROWS, Asked, check_replicates, uncertainty
+from causalfairness.scm.refits import FEWEST_ROWS, check_replicates, uncertainty
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import identify
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -100,12 +100,12 @@ def counterfactual_fairness(
     otherwise = scm.counterfactual(native, do=do, draws=draws, seed=seed)
     judge = _refitted(auditee, rows, otherwise, outcome, draws) if refit else auditee
     fact, decided = auditee.judge(native)
-    score, decided_otherwise = judge.judge(otherwise)
+    score, decided_otherwise = _judged(judge, otherwise, draws)
     if decided is None or decided_otherwise is None:
         decided = decided_otherwise = None  # scores may happen to be 0 and 1 in one world only
     columns = [rows.read(node) for node in do]
     groups, group = label_groups(columns)
-    scale = DECISIONS if np.isin(np.concatenate([fact, score]), (0.0, 1.0)).all() else auditee.scale
+    scale = DECISIONS if np.isin(np.append(fact, score), (0.0, 1.0)).all() else auditee.scale
     weighing = () if rows.weights is None else (scm.said_of_weights(),)
     notes = (*([REFITTED] if refit else []), SCALE.format(scale), *weighing)
     found = CounterfactualFairness(
@@ -115,11 +115,9 @@ def counterfactual_fairness(
         group=group,
         changed=_changed(columns, FrameRows(otherwise, rows.categorical), len(rows)),
         fact=fact,
-        otherwise=score.reshape(draws, -1),
+        otherwise=score,
         decided=decided,
-        decided_otherwise=None
-        if decided_otherwise is None
-        else decided_otherwise.reshape(draws, -1),
+        decided_otherwise=decided_otherwise,
         identity=identify([rows.read(node) for node in scm.graph.nodes]),
         assumptions=(*scm.assumptions, *_outside(auditee, rows, scm)),
         notes=(FIXED, *notes, *said_of_dropped(rows.account)),
@@ -157,18 +155,21 @@ class _Again:
             return found
         beside = None if found.weights is None else {"weights": found.weights}
         order, values = in_order(self.scm.encode(found.data), beside)
-        asked = Asked(
-            values=values,
-            nodes=self.scm.graph.descendants(tuple(self.do)),
+        sure = uncertainty(
+            self.scm,
+            values,
+            self.scm.graph.descendants(tuple(self.do)),
+            None if found.weights is None else found.weights[order.rows],
+            replicates,
             answer=partial(self.answer, order.places, groups),
-            by_row=np.stack([found.by_row(at) for at in groups])[..., order.rows],
+            by_row=np.stack([found.by_row(at) for at in groups]),
             needed={shown(found.groups[at]): (found.group == at)[order.rows] for at in groups},
-            weights=None if found.weights is None else found.weights[order.rows],
             places=order.places,
             identity=found.identity,
             drawn=found.identity,
+            workers=workers,
+            seed=self.seed,
         )
-        sure = uncertainty(self.scm, asked, replicates=replicates, workers=workers, seed=self.seed)
         each = {at: sure._replace(spreads=sure.spreads[k]) for k, at in enumerate(groups)}
         said = [FEW.format(FEWEST_ROWS, "; ".join(shown(found.groups[at]) for at in sorted(small)))]
         notes = (sure.plan.said, *(said if small else ()), *found.notes)
@@ -178,17 +179,17 @@ class _Again:
         self, places: Positions, groups: list[int], equations: Equations, counts: Array
     ) -> Array:
         """Mean shift and both shares of flips, for each of these groups. (groups, 3)"""
-        scm = replace(self.scm, equations=equations)
-        otherwise = scm.counterfactual(
-            self.found.data, do=self.do, draws=self.draws, seed=self.seed
-        )
-        score, decided = self.auditee.judge(otherwise)
-        world = replace(
-            self.found,
-            otherwise=score.reshape(self.draws, -1),
-            decided_otherwise=None if decided is None else decided.reshape(self.draws, -1),
-        )
+        found, scm = self.found, replace(self.scm, equations=equations)
+        otherwise = scm.counterfactual(found.data, do=self.do, draws=self.draws, seed=self.seed)
+        score, decided = _judged(self.auditee, otherwise, self.draws)
+        world = replace(found, otherwise=score, decided_otherwise=decided)
         return world.means(counts[places])[groups]
+
+
+def _judged(judge: Auditee, otherwise: Any, draws: int) -> tuple[Array, Array | None]:
+    """Scores and decisions of people who come once per draw. (draws, people)"""
+    score, decided = judge.judge(otherwise)
+    return score.reshape(draws, -1), None if decided is None else decided.reshape(draws, -1)
 
 
 def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> NDArray[np.bool_]:

@@ -7,7 +7,6 @@ group's mean is sum w x / sum w, and each row adds w (x - mean) / sum w to its e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +20,7 @@ from causalfairness.effects.effect import ROWS_ALONE
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_section, as_text
 from causalfairness.inference import Interval, normal_interval, wilson_interval
 from causalfairness.inference.proportions import effective_size, quantiles
-from causalfairness.scm.refits import Uncertainty
+from causalfairness.scm.refits import Plan, Uncertainty
 from causalfairness.tables import RowAccount, add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
 from causalfairness.tables.groups import GroupLabel, group_label, shown
@@ -73,7 +72,7 @@ class GroupShift:
 
         Wilson intervals over people, widened to what the fit of the mechanisms leaves open.
         """
-        if self.lowered is None or self.raised is None:
+        if not self._flipped():
             return None
         found, size = [], self.effective or self.people
         for share, error in zip(self._flipped(), self.flip_errors, strict=True):
@@ -95,9 +94,7 @@ class GroupShift:
             "standard_error": self.shift.standard_error,
             "low": low,
             "high": high,
-            **{
-                f"q{q}": value for q, value in zip((5, 25, 50, 75, 95), self.quantiles, strict=True)
-            },
+            **{f"q{100 * q:g}": value for q, value in zip(SHARES, self.quantiles, strict=True)},
         }
         if (flips := self.flips(level)) is not None:
             for name, share, ends in zip(
@@ -106,10 +103,8 @@ class GroupShift:
                 found |= {name: share, f"{name}_low": ends.low, f"{name}_high": ends.high}
         return found
 
-    def _flipped(self) -> tuple[float, float]:
-        assert self.lowered is not None
-        assert self.raised is not None
-        return self.lowered, self.raised
+    def _flipped(self) -> tuple[float, ...]:
+        return tuple(share for share in (self.lowered, self.raised) if share is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,14 +294,10 @@ class CounterfactualFairness:
         inside = self.group == at
         shift, lowered, raised = (float(mean) for mean in self._means[at])
         own, name = self._counted[inside], shown(self.groups[at])
-        spread, errors = self.by_row(at)[0], [0.0, 0.0]
         basis = Basis(self.identity.fingerprint, "rows", self.identity.order)
-        freedom, alone = math.inf, bool(self.changed[inside].any())
-        if at in self.uncertainty:
-            (spread, *flips), basis, plan = self.uncertainty[at]
-            freedom, alone = plan.freedom, plan.rows_alone
-            if plan.fitted:
-                errors = [float(np.linalg.norm(flip)) for flip in flips]
+        alone = Plan("", rows_alone=bool(self.changed[inside].any()))
+        sure = self.uncertainty.get(at, Uncertainty(self.by_row(at), basis, alone))
+        errors = np.linalg.norm(sure.spreads[1:], axis=1) * (sure.plan.refits is not None)
         decides = self.decided is not None
         return GroupShift(
             name=name,
@@ -315,14 +306,14 @@ class CounterfactualFairness:
             fact=float(np.average(self.fact[inside], weights=own)),
             otherwise=float(np.average(self.otherwise[:, inside].mean(axis=0), weights=own)),
             shift=Effect(
-                *(name, shift, spread, basis, frozenset(self.assumptions)),
-                freedom=freedom,
-                rows_alone=alone,
+                *(name, shift, sure.spreads[0], sure.basis, frozenset(self.assumptions)),
+                freedom=sure.plan.freedom,
+                rows_alone=sure.plan.rows_alone,
             ),
             quantiles=tuple(self._quantiles(inside).tolist()),
             lowered=lowered if decides else None,
             raised=raised if decides else None,
-            flip_errors=(errors[0], errors[1]),
+            flip_errors=(float(errors[0]), float(errors[1])),
             effective=float(effective_size(own.sum(), own @ own)),
         )
 
@@ -355,11 +346,9 @@ def _sentence(found: GroupShift, told: tuple[str, ...], level: float) -> str:
 
 
 def _flip_sentence(found: GroupShift, level: float) -> str:
-    ends = found.flips(level)
-    assert ends is not None
     shares = [
         f"{share:.1%} ({end.low:.1%} to {end.high:.1%})"
-        for share, end in zip(found._flipped(), ends, strict=True)
+        for share, end in zip(found._flipped(), found.flips(level) or (), strict=True)
     ]
     return (
         f"{found.name}: {shares[0]} are decided 1 and would have been decided 0; {shares[1]} are "

@@ -87,35 +87,33 @@ def sure_of(
     """How sure answers by a structural model of the mediators are. `by` gives those by another."""
     from causalfairness.scm.evaluation import in_order
     from causalfairness.scm.refits import plan, resampled_basis
-    from causalfairness.tables.fingerprint import Identity
 
     needed = dict.fromkeys((*moved, *model.graph.parents(moved)))
     order, values = in_order({node: columns[node] for node in needed})
-    identity = Identity(found.basis.fingerprint, found.basis.order)
-    planned = plan(model, values, moved, None, replicates)
-    if (slopes := planned.slopes) is not None:
-        groups = [found.group == code for code in (0, 1, 2) if (found.group == code).any()]
+    groups = [found.group == code for code in np.unique(found.group)]
 
-        def means(by_row: Array) -> Array:
-            return np.stack([by_row[:, inside].mean(axis=1) for inside in groups])
+    def means(by_row: Array) -> Array:
+        return np.stack([by_row[:, inside].mean(axis=1) for inside in groups])
 
-        sizes = np.array([[inside.sum()] for inside in groups])
-        error = np.sqrt(np.maximum(means(found.by_row**2) - means(found.by_row) ** 2, 0) / sizes)
-        derivatives = slopes.derivatives(
-            lambda equations: by(replace(model, equations=equations)), error, means
-        )
-        if derivatives is not None:
-            fit = Fit(np.moveaxis(derivatives, -1, 1), slopes.coordinates(order.places))
-            return Sure(slopes.basis(identity), said=(planned.said,), fit=fit)
-        planned = plan(model, values, moved, None, replicates, smooth=False)
-    if planned.refits is None:
-        return Sure(found.basis, planned.rows_alone, said=(planned.said,))
+    sizes = np.array([[inside.sum()] for inside in groups])
+    error = np.sqrt(np.maximum(means(found.by_row**2) - means(found.by_row) ** 2, 0) / sizes)
+    planned = plan(
+        *(model, values, moved, None, replicates),
+        *(lambda equations: by(replace(model, equations=equations)), error),
+        mean=means,
+    )
+    refits, said = planned.refits, (planned.said,)
+    if refits is None:
+        return Sure(found.basis, planned.rows_alone, said=said)
+    if planned.moves is not None:
+        fit = Fit(np.moveaxis(planned.moves, -1, 1), refits.coordinates(order.places))
+        return Sure(refits.basis(found.basis), said=said, fit=fit)
     answers, counts, n = [], [], len(order.rows)
     streams = np.random.default_rng(seed).spawn(planned.replicates)
     for rng in track(streams, total=len(streams), what="refitting mechanisms"):
         rows = rng.integers(0, n, n)
         counts.append(np.bincount(rows, minlength=n)[order.places])
-        answers.append(by(replace(model, equations=planned.refits.drawn(rows, rng))))
+        answers.append(by(replace(model, equations=refits.drawn(rows, rng))))
     fit = Fit(np.stack(answers, axis=1), np.stack(counts).astype(float), drawn=True)
-    basis = resampled_basis(identity, planned.replicates, seed)
-    return Sure(basis, freedom=planned.freedom, said=(planned.said,), fit=fit)
+    basis = resampled_basis(found.basis, planned.replicates, seed)
+    return Sure(basis, freedom=planned.freedom, said=said, fit=fit)

@@ -144,7 +144,6 @@ class Mover:
     trials: tuple[Trial, ...] = ()
     chance: bool = False
     model: StructuralCausalModel | None = None
-    by: Callable[[StructuralCausalModel], Mover] | None = None  # the same by another model
 
 
 def additive(
@@ -253,10 +252,7 @@ def structural(
             found.append([torch.from_numpy(world[node]).to(rows) for node in moved])
         return found
 
-    def by(other: StructuralCausalModel) -> Mover:
-        return structural(other, names, change, mediators, seed)
-
-    return Mover(follow, scm.assumptions, move, chance=True, model=scm, by=by)
+    return Mover(follow, scm.assumptions, move, chance=True, model=scm)
 
 
 def fitted(

@@ -218,18 +218,20 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
     worlds = [*dict.fromkeys(world for four in asked for world in four)]
     found = _outputs(question, worlds)
 
-    def by(model: StructuralCausalModel) -> NDArray[Any]:
-        assert question.mover.by is not None
-        return _outputs(replace(question, mover=question.mover.by(model)), worlds).by_row
+    change, mediators, scm = question.change, question.mover.mediators, question.mover.model
 
-    sure = Sure(found.basis, question.mover.model is None and bool(question.mover.mediators))
-    if question.mover.model is not None:
-        moved = [question.names[index] for index in question.mover.mediators]
+    def by(model: StructuralCausalModel) -> NDArray[Any]:
+        mover = structural(model, question.names, change, mediators, question.seed)
+        return _outputs(replace(question, mover=mover), worlds).by_row
+
+    sure = Sure(found.basis, scm is None and bool(mediators))
+    if scm is not None:
+        moved = [question.names[index] for index in mediators]
         columns = dict(zip(question.names, question.table.double().cpu().numpy().T, strict=True))
-        asked_of = (question.mover.model, moved, columns, found, by)
+        asked_of = (scm, moved, columns, found, by)
         sure = sure_of(*asked_of, replicates=question.replicates, seed=question.seed)
     title, assumptions = question.title, (*question.mover.assumptions, *sure.said)
-    reference, comparison = map(written, question.change.levels)
+    reference, comparison = map(written, change.levels)
     results = []
     for four in asked:
         places = [worlds.index(world) for world in four]
@@ -240,7 +242,7 @@ def ask(question: Question, asked: Sequence[Sequence[World]]) -> list[NetworkEff
                 *(sure.basis, assumptions, sure.of(places)),
             )
         )
-    for group in (0, 1) if question.change.grouped else ():
+    for group in (0, 1) if change.grouped else ():
         results[0].rows_among(group)
     return results
 

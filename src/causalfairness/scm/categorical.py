@@ -27,7 +27,43 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Categorical:
+class _Classifying:
+    """What both kinds of categories have in common: how likely each of them is."""
+
+    model: Any = None
+
+    def __post_init__(self) -> None:
+        given = callable(self.model) and not hasattr(self.model, "fit")
+        if self.model is not None and not given:
+            check_learner(self.model, classifier=True)
+
+    @property
+    def learns(self) -> bool:
+        """Is anything learned from data?"""
+        return self.model is None or is_learner(self.model)
+
+    @property
+    def _name(self) -> str:
+        if self.model is None:
+            return "logistic"
+        return name_of(self.model) if self.learns else "given"
+
+    def _fitted(self, sample: Sample, coupling: Coupling) -> CategoricalEquation:
+        domain = sample.target
+        if not domain.size:
+            raise MechanismError(
+                f"{type(self).__name__}() describes words or a few whole numbers, but "
+                f"{domain.name!r} has too many different values, or fractions; use Linear(), "
+                "Additive() or Poisson()"
+            )
+        if not self.learns:
+            return CategoricalEquation(domain, Told(self.model, domain.size), coupling)
+        sample.check_size()
+        return CategoricalEquation(domain, fit_probabilities(self.model, sample), coupling)
+
+
+@dataclass(frozen=True)
+class Categorical(_Classifying):
     """What if a node is one of several categories?
 
     `model` is an unfitted scikit-learn classifier, None for a logistic regression, or a function
@@ -38,27 +74,18 @@ class Categorical:
     categorical (logistic, Gumbel) or categorical (logistic, monotone)
     """
 
-    model: Any = None
     coupling: Coupling = field(default_factory=Gumbel)
-
-    def __post_init__(self) -> None:
-        _check_model(self.model)
-
-    @property
-    def learns(self) -> bool:
-        """Is anything learned from data?"""
-        return _is_learned(self.model)
 
     def fit(self, sample: Sample) -> CategoricalEquation:
         """How likely is each category, given the causes?"""
-        return _fit(self.model, self.coupling, sample, "Categorical()")
+        return self._fitted(sample, self.coupling)
 
     def __str__(self) -> str:
-        return f"categorical ({_name(self.model)}, {self.coupling})"
+        return f"categorical ({self._name}, {self.coupling})"
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(_Classifying):
     """What if a node is one of a few whole numbers, or of categories with an order?
 
     `model` is as in `Categorical`. Worlds are coupled monotonely: whoever is high among people with
@@ -68,22 +95,12 @@ class Ordered:
     ordered (logistic, monotone)
     """
 
-    model: Any = None
-
-    def __post_init__(self) -> None:
-        _check_model(self.model)
-
-    @property
-    def learns(self) -> bool:
-        """Is anything learned from data?"""
-        return _is_learned(self.model)
-
     def fit(self, sample: Sample) -> CategoricalEquation:
         """How likely is each value, given the causes?"""
-        return _fit(self.model, Monotone(), sample, "Ordered()")
+        return self._fitted(sample, Monotone())
 
     def __str__(self) -> str:
-        return f"ordered ({_name(self.model)}, monotone)"
+        return f"ordered ({self._name}, monotone)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,31 +136,3 @@ class CategoricalEquation:
     def apply(self, noise: Array, causes: Causes) -> Array:
         """The categories to which the noise leads."""
         return self.domain.values_at(self.coupling.apply(noise, self.predict(causes)))
-
-
-def _fit(model: Any, coupling: Coupling, sample: Sample, name: str) -> CategoricalEquation:
-    domain = sample.target
-    if not domain.size:
-        raise MechanismError(
-            f"{name} describes words or a few whole numbers, but {domain.name!r} has too many "
-            "different values, or fractions; use Linear(), Additive() or Poisson()"
-        )
-    if not _is_learned(model):
-        return CategoricalEquation(domain, Told(model, domain.size), coupling)
-    sample.check_size()
-    return CategoricalEquation(domain, fit_probabilities(model, sample), coupling)
-
-
-def _is_learned(model: Any) -> bool:
-    return model is None or is_learner(model)
-
-
-def _check_model(model: Any) -> None:
-    if model is not None and not (callable(model) and not hasattr(model, "fit")):
-        check_learner(model, classifier=True)
-
-
-def _name(model: Any) -> str:
-    if model is None:
-        return "logistic"
-    return name_of(model) if is_learner(model) else "given"

@@ -38,15 +38,12 @@ class Coupling(Protocol):
     @property
     def assumption(self) -> str:
         """What is assumed about the noise?"""
-        ...
 
     def abduct(self, places: Places, probabilities: Array, rng: np.random.Generator) -> Array:
         """Which noise led to these categories?"""
-        ...
 
     def apply(self, noise: Array, probabilities: Array) -> Places:
         """To which categories does this noise lead?"""
-        ...
 
 
 @dataclass(frozen=True)

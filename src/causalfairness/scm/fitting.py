@@ -116,8 +116,7 @@ class Remembered:
 
     def fitted_to(self, values: Values) -> bool:
         """Are these all rows that the model was fitted to, in any order? By the nodes given."""
-        known = {node: column for node, column in values.items() if node in self.digests}
-        return all(_digest(column) == self.digests[node] for node, column in known.items())
+        return all(_digest(column) == self.digests[node] for node, column in values.items())
 
     @cached_property
     def noise(self) -> dict[str, Array]:
@@ -135,16 +134,12 @@ class Remembered:
         """How well does each mechanism fit, by cross-validation?"""
         return tuple(self._fit(node) for node in self.equations.graph.nodes)
 
-    def sample(self, node: str) -> Sample:
-        """On which rows is the mechanism of a node checked?"""
-        return sample_of(self.equations, self.rows, node, self.seed)
-
     def _fit(self, node: str) -> NodeFit:
         choice, causes = self.choices[node], self.equations.graph.parent_map[node]
         plain = NodeFit(node, str(choice.mechanism), choice.why, causes)
         if not causes or not choice.mechanism.learns:
             return plain
-        sample = self.sample(node)
+        sample = sample_of(self.equations, self.rows, node, self.seed)
         check = choice.check or cross_validate(choice.mechanism, sample)
         return replace(
             plain,

@@ -162,12 +162,6 @@ def flat_slopes(equation: LinearEquation) -> Array:
     return np.array([each for part in parts for each in part[1:]])
 
 
-def shifted(equation: LinearEquation, domains: Sequence[Domain], by: Array) -> LinearEquation:
-    """The line with other slopes: each is moved by the number in its place."""
-    slopes = slopes_by_cause(domains, flat_slopes(equation) + by)
-    return LinearEquation(equation.intercept, slopes)
-
-
 def contribution(slope: Slope, values: Array) -> Array:
     """What does one cause add to the prediction?
 

@@ -95,11 +95,9 @@ class Mechanism(Protocol):
     @property
     def learns(self) -> bool:
         """Is anything learned from data?"""
-        ...
 
     def fit(self, sample: Sample) -> FittedMechanism:
         """Which equation of this kind fits the sample?"""
-        ...
 
 
 class FittedMechanism(Protocol):
@@ -117,21 +115,16 @@ class FittedMechanism(Protocol):
     @property
     def assumption(self) -> str:
         """What is assumed about the noise?"""
-        ...
 
     @property
     def whole(self) -> bool:
         """Do whole numbers stay whole?"""
-        ...
 
     def predict(self, causes: Causes) -> Array:
         """Which value is expected, or how likely is each category?"""
-        ...
 
     def abduct(self, values: Array, causes: Causes, rng: np.random.Generator) -> Array:
         """Which noise made these values of these causes?"""
-        ...
 
     def apply(self, noise: Array, causes: Causes) -> Array:
         """Which values does this noise make of these causes?"""
-        ...

@@ -12,7 +12,7 @@ the reference group to the comparison group raises the outcome.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.scm.domain import Domain
 from causalfairness.scm.evaluation import Equations, Streams, Values, abduct, propagate
 from causalfairness.scm.intervention import check_count, read_intervention
-from causalfairness.scm.refits import Asked, check_replicates, uncertainty
+from causalfairness.scm.refits import check_replicates, uncertainty
 from causalfairness.scm.routes import Routes, routes_of, written
 from causalfairness.tables import Column, Of, RowAccount, Rows, ask, open_table
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -106,7 +106,13 @@ def ask_along(
     `whole` is for answers row by row, where no row can be left out.
     """
     check_count(draws, "draws")
-    target = _target(model, of)
+    if of == "prediction" and model.predict is not None:
+        raise PredictorError(
+            "the prediction is a function and no node of the graph; add its predictions to the "
+            "data as a column, put that into the graph with an arrow from every column it uses, "
+            "and give the function as its mechanism (Deterministic)"
+        )
+    target = target_of(model, of)
     graph, domains = scm.graph, scm.equations.domains
     routes = routes_of(graph, model.protected_columns, target.column, edges=edges, paths=paths)
     told = _told(model, scm.equations)
@@ -150,21 +156,21 @@ def effects_along(
     by_row = [asked.by_row() for asked in questions]
     values = [float(weights @ effects) for effects in by_row]
     rows, order = first.rows, first.rows.arrangement.rows
-    pairs = zip(by_row, values, strict=True)
     moved = dict.fromkeys(node for asked in questions for node in asked.worlds.routes.moved)
-    asked = Asked(
-        values={node: column for q in questions for node, column in q.worlds.values.items()},
-        nodes=tuple(moved),
-        answer=partial(_means, tuple(each.worlds for each in questions), weights[order]),
-        by_row=np.stack([weights * (effects - value) for effects, value in pairs])[:, order],
+    spreads, basis, plan = uncertainty(
+        first.scm,
+        {node: column for asked in questions for node, column in asked.worlds.values.items()},
+        tuple(moved),
+        None if rows.weights is None else rows.weights[order],
+        replicates,
+        answer=partial(_means, tuple(asked.worlds for asked in questions), weights[order]),
+        by_row=weights * (np.stack(by_row) - np.array(values)[:, None]),
         needed={"table" if among is None else f"group {whom!r}": weights[order] > 0},
-        weights=None if rows.weights is None else rows.weights[order],
         places=rows.arrangement.places,
         identity=rows.identity,
         drawn=rows.drawn(rows.in_order),
-    )
-    spreads, basis, plan = uncertainty(
-        first.scm, asked, replicates=replicates, workers=workers, seed=first.worlds.seed
+        workers=workers,
+        seed=first.worlds.seed,
     )
     found = zip(names, values, spreads, stated, strict=True)
     return tuple(
@@ -187,10 +193,6 @@ class Worlds:
     target: Target
     draws: int
     seed: int
-
-    def take(self, rows: NDArray[np.intp]) -> Worlds:
-        """What does this look like for some of the rows?"""
-        return replace(self, values={node: column[rows] for node, column in self.values.items()})
 
     def row_effects(self, equations: Equations) -> Array:
         """How much of the change reaches the outcome of each row, averaged over the draws?"""
@@ -256,16 +258,6 @@ def _means(asked: tuple[Worlds, ...], weights: Array, equations: Equations, coun
     return np.asarray(np.stack(effects) @ counted / counted.sum())
 
 
-def _target(model: StandardFairnessModel, of: Of) -> Target:
-    if of == "prediction" and model.predict is not None:
-        raise PredictorError(
-            "the prediction is a function and no node of the graph; add its predictions to the "
-            "data as a column, put that into the graph with an arrow from every column it uses, "
-            "and give the function as its mechanism (Deterministic)"
-        )
-    return target_of(model, of)
-
-
 def _told(model: StandardFairnessModel, equations: Equations) -> Told:
     """The two values of each protected column, as they stand in arrays."""
     columns = model.protected_columns
@@ -286,25 +278,20 @@ def _weights(rows: Rows, model: StandardFairnessModel, among: Any) -> Array:
     """How much does each row count? They add up to 1; rows that are not asked about get 0."""
     if among is None:
         inside = members(rows.groups, model)[rows.group_of_row] != NEITHER
+    elif (wanted := group_label(among)) in rows.groups:
+        inside = rows.group_of_row == rows.groups.index(wanted)
     else:
-        inside = _is_in(rows, model, among)
+        present = "; ".join(map(shown, rows.groups[:20]))
+        raise GroupNotFoundError(
+            f"among={among!r} has no rows: {', '.join(map(repr, model.protected_columns))} has the "
+            f"values {present}. Give one of these, or None for both groups of the model"
+        )
     weights = inside.astype(float) if rows.weights is None else inside * rows.weights
     if not weights.sum() > 0:
         raise WeightError(
             f"no row that is asked about has a positive weight; check the column {model.weights!r}"
         )
     return np.asarray(weights / weights.sum())
-
-
-def _is_in(rows: Rows, model: StandardFairnessModel, among: Any) -> NDArray[np.bool_]:
-    wanted = group_label(among)
-    if wanted not in rows.groups:
-        present = "; ".join(map(shown, rows.groups[:20]))
-        raise GroupNotFoundError(
-            f"among={among!r} has no rows: {', '.join(map(repr, model.protected_columns))} has the "
-            f"values {present}. Give one of these, or None for both groups of the model"
-        )
-    return np.asarray(rows.group_of_row == rows.groups.index(wanted))
 
 
 def _arrows(held: tuple[tuple[str, str], ...], node: str) -> str:

@@ -29,7 +29,6 @@ class Probabilities(Protocol):
 
     def __call__(self, causes: Causes) -> Array:
         """One row per person, one column per category."""
-        ...
 
 
 def fit_probabilities(model: Any, sample: Sample) -> Probabilities:

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,13 @@ from causalfairness.scm.evaluation import Equations, Values
 from causalfairness.scm.fitting import Remembered
 from causalfairness.scm.given import Deterministic
 from causalfairness.scm.learners import takes_weights
-from causalfairness.scm.linear import Linear, LinearEquation, flat_slopes, shifted, slope_influences
+from causalfairness.scm.linear import (
+    Linear,
+    LinearEquation,
+    flat_slopes,
+    slope_influences,
+    slopes_by_cause,
+)
 from causalfairness.scm.mechanism import FittedMechanism, Mechanism, Sample
 from causalfairness.tables.fingerprint import Identity
 
@@ -44,7 +50,7 @@ Answer = Callable[[Equations, Array], Array]  # equations, and how often each ro
 FEWEST_REPLICATES = 10  # by t, a few tell how little they know
 FEWEST_ROWS = 10  # of a group, for a draw with replacement to imitate drawing other people
 AT_ONCE = 10  # replicates that one task computes
-UNDRAWN = 1e-9  # how often a row counts that was not drawn: its category stays possible
+UNDRAWN = 1e-9  # how often a row counts that was not drawn: its category, its bin stays possible
 ROUNDING = 1e-13  # relative size below which replicates differ by rounding only
 USUAL = ((10_000, 100), (50_000, 30))  # up to so many rows, so many replicates; none above
 STEP = 1e-3  # of slopes, in standard errors, at which derivatives are taken
@@ -67,20 +73,24 @@ class Refits:
     """Which mechanisms are learned again, and from which rows?
 
     The rows are those that are asked about, in the same order, unless these are `others`: a share
-    of all `rows` that the model was fitted to.
+    of all `rows` that the model was fitted to. Where all of them are lines, answers can be followed
+    along their slopes instead.
     """
 
     equations: Equations
     mechanisms: Mapping[str, Mechanism]
     values: Values
     seed: int
-    weights: Array | None = None
-    others: bool = False
-    rows: int = 0
+    weights: Array | None
+    others: bool
+    rows: int
 
-    def on(self, rows: NDArray[np.intp]) -> Equations:
-        """What are the equations, learned from these rows?"""
-        counts = np.bincount(rows, minlength=len(next(iter(self.values.values()))))
+    def drawn(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Equations:
+        """The equations, learned from redrawn rows: these, or others if the fit is to others."""
+        kept = len(next(iter(self.values.values())))
+        if self.others:
+            rows = rng.integers(0, kept, kept)
+        counts = np.bincount(rows, minlength=kept)
         again: dict[str, FittedMechanism] = {}
         for node, mechanism in self.mechanisms.items():
             sample = self.sample(node)
@@ -88,64 +98,43 @@ class Refits:
                 weights = np.asarray(counts + UNDRAWN, dtype=np.float64)
                 weights *= 1.0 if self.weights is None else self.weights
                 unseen = ~np.isin(sample.values, sample.values[rows])
-                kept = np.flatnonzero((counts > 0) | unseen)
-                again[node] = mechanism.fit(replace(sample, weights=weights).take(kept))
+                taken = np.flatnonzero((counts > 0) | unseen)
+                again[node] = mechanism.fit(replace(sample, weights=weights).take(taken))
             else:
                 again[node] = mechanism.fit(sample.take(rows))
         return self.equations._replace(fitted={**self.equations.fitted, **again})
-
-    def drawn(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Equations:
-        """The equations, learned from redrawn rows: these, or others if the fit is to others."""
-        if self.others:
-            kept = len(next(iter(self.values.values())))
-            rows = rng.integers(0, kept, kept)
-        return self.on(rows)
 
     def sample(self, node: str) -> Sample:
         """From what was the mechanism of a node learned?"""
         return self.equations.sample(node, self.values, self.seed, self.weights)
 
-
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """The slopes of fitted lines, and what each row of the fit adds to their errors."""
-
-    refits: Refits
-
     @property
     def lines(self) -> dict[str, LinearEquation]:
         """Which line does each node that was learned follow?"""
-        fitted = ((node, self.refits.equations.fitted[node]) for node in self.refits.mechanisms)
+        fitted = ((node, self.equations.fitted[node]) for node in self.mechanisms)
         return {node: line for node, line in fitted if isinstance(line, LinearEquation)}
 
     @cached_property
     def influences(self) -> Array:
-        """What each row adds to the error of each slope. (slopes, rows of the fit)"""
-        every = []
-        for node, line in self.lines.items():
-            sample = self.refits.sample(node)
-            share = math.sqrt(len(sample) / self.refits.rows)
-            every.append(share * slope_influences(line, sample))
-        return np.concatenate(every)
+        """What each row of the fit adds to the error of each slope. (slopes, rows of the fit)"""
+        every = [slope_influences(line, self.sample(node)) for node, line in self.lines.items()]
+        return math.sqrt(every[0].shape[1] / self.rows) * np.concatenate(every)
 
     def coordinates(self, places: NDArray[np.int64]) -> Array:
         """The same by row as brought, or on coordinates of its own if the fit is to others."""
-        if not self.refits.others:
+        if not self.others:
             return np.asarray(self.influences[:, places])
         values, vectors = np.linalg.eigh(self.influences @ self.influences.T)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
-    def basis(self, identity: Identity) -> Basis:
+    def basis(self, identity: Identity | Basis) -> Basis:
         """What do coordinates stand for, those of the rows asked about before those of the fit?"""
-        nodes = ", ".join(self.refits.mechanisms)
-        elsewhere = f"{nodes} fitted to {self.refits.rows} others" if self.refits.others else ""
+        nodes = ", ".join(self.mechanisms)
+        elsewhere = f"{nodes} fitted to {self.rows} others" if self.others else ""
         return Basis(identity.fingerprint, "rows", identity.order, elsewhere)
 
     def derivatives(
-        self,
-        answer: Callable[[Equations], Array],
-        error: Array,
-        mean: Callable[[Array], Array] = np.asarray,
+        self, answer: Callable[[Equations], Array], error: Array, mean: Callable[[Array], Array]
     ) -> Array | None:
         """How answers move with each slope, along a new last axis; None where they jump or bend.
 
@@ -157,7 +146,7 @@ class Slopes:
             ahead, back = (answer(self._moved(sign * steps * errors)) for sign in (1, -1))
             return np.asarray((ahead - back) / 2)
 
-        usual = answer(self.refits.equations)
+        usual = answer(self.equations)
         along = np.resize([1.0, -1.0], len(errors)) / math.sqrt(len(errors))
         near, far = mean(move(STEP * along)) / STEP, mean(move(along))
         rounding = ROUNDING / STEP * np.abs(usual).max()
@@ -168,29 +157,27 @@ class Slopes:
         return np.stack(moves, axis=-1) / np.where(errors > 0, STEP * errors, 1.0)
 
     def _moved(self, steps: Array) -> Equations:
-        equations, at = self.refits.equations, 0
-        fitted = dict(equations.fitted)
+        """The equations with slopes that are moved by these steps."""
+        equations, fitted = self.equations, dict(self.equations.fitted)
         for node, line in self.lines.items():
             domains = [equations.domains[cause] for cause in equations.graph.parent_map[node]]
-            until = at + len(flat_slopes(line))
-            fitted[node] = shifted(line, domains, steps[at:until])
-            at = until
+            slopes = flat_slopes(line)
+            by, steps = np.split(steps, [len(slopes)])
+            fitted[node] = replace(line, slopes=slopes_by_cause(domains, slopes + by))
         return equations._replace(fitted=fitted)
 
 
 class Plan(NamedTuple):
-    """How is the fit to enter an answer's uncertainty? `said` tells; by slopes, refits or not."""
+    """How is the fit to enter an answer's uncertainty? `said` tells; without `refits` not at all.
+
+    Where answers follow `moves` along slopes, nothing is fitted again, else `replicates` times.
+    """
 
     said: str
-    slopes: Slopes | None = None
     refits: Refits | None = None
+    moves: Array | None = None
     replicates: int = 0
     rows_alone: bool = False
-
-    @property
-    def fitted(self) -> bool:
-        """Do spreads hold more than the drawing of people?"""
-        return self.slopes is not None or self.refits is not None
 
     @property
     def freedom(self) -> float:
@@ -204,32 +191,40 @@ def plan(
     nodes: Sequence[str],
     weights: Array | None,
     replicates: int | None,
+    answer: Callable[[Equations], Array],
+    error: Array,
     *,
+    mean: Callable[[Array], Array] = np.asarray,
     people: float = math.inf,
-    smooth: bool = True,
 ) -> Plan:
     """Return how the fit of these nodes' mechanisms enters what is asked about these rows.
 
     `values` holds the nodes and their causes, in the order of their content. `replicates=None`
-    refits as often as the rows allow, unless answers are `smooth` and lines are all that was
-    learned, or there are too few `people`; 0 takes the mechanisms as given.
+    refits as often as the rows allow, unless lines are all that was learned and the `answer` is
+    smooth beside the `error` of its `mean` over people, or there are too few `people`; 0 takes the
+    mechanisms as given.
     """
     check_replicates(replicates)
-    learned, given = _learned(scm, nodes)
-    if not learned and not given:
+    chosen = {}
+    if isinstance(scm.background, Remembered):
+        chosen = {node: scm.background.choices[node].mechanism for node in nodes}
+    known = [m for m in chosen.values() if m.learns or isinstance(m, Deterministic)]
+    given = len(known) < len(nodes)
+    if not given and not any(mechanism.learns for mechanism in known):
         return Plan(KNOWN)
     if replicates == 0 or (given and replicates is None):
         return Plan(GIVEN.format(LOADED if given else ASKED), rows_alone=True)
     refits = refits_of(scm, values, nodes, weights)
-    rows = f"{refits.rows:,}{' other' if refits.others else ''}"
-    if replicates is None and smooth and all(isinstance(m, Linear) for m in learned.values()):
-        return Plan(EXACT.format(rows), slopes=Slopes(refits))
     if replicates is None:
+        lines = all(isinstance(mechanism, Linear) for mechanism in refits.mechanisms.values())
+        if lines and (moves := refits.derivatives(answer, error, mean)) is not None:
+            rows = f"{refits.rows:,}{' other' if refits.others else ''}"
+            return Plan(EXACT.format(rows), refits, moves)
         most = max(refits.rows, len(next(iter(values.values()))))
         replicates = next((count for limit, count in USUAL if most <= limit), 0)
         if not replicates or people < FEWEST_ROWS:
             return Plan(GIVEN.format(FEW if replicates else MANY), rows_alone=True)
-    return Plan(REFITTED.format(replicates), refits=refits, replicates=replicates)
+    return Plan(REFITTED.format(replicates), refits, replicates=replicates)
 
 
 class Uncertainty(NamedTuple):
@@ -240,70 +235,46 @@ class Uncertainty(NamedTuple):
     plan: Plan
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What is asked of a model's equations, and of which rows. These come by their content.
-
-    `values` are those of the `nodes` that follow and of their causes. `by_row` is what each row
-    adds to the error, mechanisms as given, and `needed` the groups, by name, of which every draw
-    must hold somebody. `places` are those of the rows as they were brought, whose `identity` it
-    is; `drawn` is that of the rows in the order in which they are drawn.
-    """
-
-    values: Values
-    nodes: Sequence[str]
-    answer: Answer
-    by_row: Array  # (answers, rows)
-    needed: Mapping[str, Mask]
-    weights: Array | None
-    places: NDArray[np.int64]
-    identity: Identity
-    drawn: Identity
-
-
 def uncertainty(
     scm: StructuralCausalModel,
-    asked: Asked,
-    *,
+    values: Values,
+    nodes: Sequence[str],
+    weights: Array | None,
     replicates: int | None,
+    *,
+    answer: Answer,
+    by_row: Array,
+    needed: Mapping[str, Mask],
+    places: NDArray[np.int64],
+    identity: Identity,
+    drawn: Identity,
     workers: int,
     seed: int,
 ) -> Uncertainty:
-    """Return how sure answers of a model are, the fitting of its mechanisms included."""
-    given = (scm, asked.values, asked.nodes, asked.weights, replicates)
-    people = min(int(inside.sum()) for inside in asked.needed.values())
-    found, by_row = plan(*given, people=people), asked.by_row[..., asked.places]
-    if (slopes := found.slopes) is not None:
-        once, error = np.ones(len(asked.places)), np.linalg.norm(by_row, axis=-1)
-        moves = slopes.derivatives(lambda equations: asked.answer(equations, once), error)
-        if moves is not None:
-            fit = moves @ slopes.coordinates(asked.places)
-            if slopes.refits.others:
-                spreads = np.concatenate([by_row, fit], axis=-1)
-            else:
-                spreads = by_row + fit
-            return Uncertainty(spreads, slopes.basis(asked.identity), found)
-        found = plan(*given, people=people, smooth=False)
-    if found.refits is None:
-        basis = Basis(asked.identity.fingerprint, "rows", asked.identity.order)
-        return Uncertainty(by_row, basis, found)
-    spreads = replicate(
-        *(found.refits, asked.answer, asked.needed),
-        replicates=found.replicates,
-        workers=workers,
-        seed=seed,
+    """Return how sure answers of a model are, the fitting of its mechanisms included.
+
+    Rows come by their content, in `values` of the `nodes` that follow and of their causes, in
+    `weights` and in `needed`: the groups, by name, of which every draw must hold somebody. `places`
+    are those of the rows as they were brought, whose `identity` it is, and `by_row` (answers, rows)
+    is what each of them adds to the error, mechanisms as given. `drawn` is the identity of the rows
+    in the order in which they are drawn.
+    """
+    error, once = np.linalg.norm(by_row, axis=-1), np.ones(len(places))
+    found = plan(
+        *(scm, values, nodes, weights, replicates),
+        *(lambda equations: answer(equations, once), error),
+        people=min(int(inside.sum()) for inside in needed.values()),
     )
-    return Uncertainty(spreads, resampled_basis(asked.drawn, found.replicates, seed), found)
-
-
-def _learned(scm: StructuralCausalModel, nodes: Sequence[str]) -> tuple[Mapping[str, Any], bool]:
-    """Which mechanisms were learned, and is there one of which it is not known how it was found?"""
-    if not isinstance(scm.background, Remembered):
-        return {}, bool(nodes)
-    chosen = {node: scm.background.choices[node].mechanism for node in nodes}
-    learned = {node: mechanism for node, mechanism in chosen.items() if mechanism.learns}
-    others = (mechanism for node, mechanism in chosen.items() if node not in learned)
-    return learned, not all(isinstance(mechanism, Deterministic) for mechanism in others)
+    if found.refits is None:
+        return Uncertainty(by_row, Basis(identity.fingerprint, "rows", identity.order), found)
+    if found.moves is not None:
+        fit = found.moves @ found.refits.coordinates(places)
+        others = found.refits.others
+        spreads = np.concatenate([by_row, fit], axis=-1) if others else by_row + fit
+        return Uncertainty(spreads, found.refits.basis(identity), found)
+    drawing = (found.refits, answer, needed, found.replicates)
+    spreads = replicate(*drawing, workers=workers, seed=seed)
+    return Uncertainty(spreads, resampled_basis(drawn, found.replicates, seed), found)
 
 
 def refits_of(
@@ -342,8 +313,8 @@ def replicate(
     refits: Refits,
     answer: Answer,
     needed: Mapping[str, Mask],
-    *,
     replicates: int,
+    *,
     workers: int,
     seed: int,
 ) -> Array:
@@ -359,39 +330,38 @@ def replicate(
             )
     generators = np.random.default_rng(seed).spawn(replicates)
     tasks = [generators[at : at + AT_ONCE] for at in range(0, replicates, AT_ONCE)]
-    drawing = _Drawing(refits, answer, tuple(needed.values()))
-    drawn = run_all(drawing.again, tasks, workers=workers, what="refitting mechanisms")
+    work = partial(_redrawn, refits, answer, tuple(needed.values()))
+    drawn = run_all(work, tasks, workers=workers, what="refitting mechanisms")
     found = np.stack([one for block in drawn for one in block], axis=-1)
     centered = found - found.mean(axis=-1, keepdims=True)
     centered[np.abs(centered) < ROUNDING * np.abs(found).max()] = 0.0
     return np.asarray(centered / np.sqrt(replicates - 1))
 
 
-def resampled_basis(identity: Identity, replicates: int, seed: int) -> Basis:
+def resampled_basis(
+    identity: Identity | Basis, replicates: int, seed: int, how: str = "redrawn"
+) -> Basis:
     """What do the coordinates of such replicates stand for? Other draws have other words.
 
     >>> resampled_basis(Identity("3f9a", "11"), 50, 0).seed
     '0/50 rows redrawn'
     """
-    draws = f"{seed}/{replicates} rows redrawn"
+    draws = f"{seed}/{replicates} rows {how}"
     return Basis(identity.fingerprint, "replicates", identity.order, draws)
 
 
-@dataclass(frozen=True, eq=False)
-class _Drawing:
-    """What a replicate needs to know; it travels to workers."""
-
-    refits: Refits
-    answer: Answer
-    needed: tuple[Mask, ...]
-
-    def again(self, generators: Sequence[np.random.Generator]) -> list[Array]:
-        return [self._one(rng) for rng in generators]
-
-    def _one(self, rng: np.random.Generator) -> Array:
-        n = len(self.needed[0])
+def _redrawn(
+    refits: Refits,
+    answer: Answer,
+    needed: Sequence[Mask],
+    generators: Sequence[np.random.Generator],
+) -> list[Array]:
+    """The answers by some of the replicates, one for each generator."""
+    answers, n = [], len(needed[0])
+    for rng in generators:
         rows = rng.integers(0, n, n)
-        while not all(inside[rows].any() for inside in self.needed):
+        while not all(inside[rows].any() for inside in needed):
             rows = rng.integers(0, n, n)
         counts = np.bincount(rows, minlength=n).astype(float)
-        return self.answer(self.refits.drawn(rows, rng), counts)
+        answers.append(answer(refits.drawn(rows, rng), counts))
+    return answers

@@ -137,10 +137,11 @@ class _Field:
         reached = self._reached_from(told, held)
         for edge in listed:
             if edge[0] in self.moved and edge[0] not in reached:
+                way = next(arrow for arrow in self.arrows if arrow[1] == edge[0])
                 raise PathError(
                     f"{written(edge)} has nothing to pass on: along the arrows listed before it no "
                     f"change of {_names(self.protected)} reaches {edge[0]!r}. List the arrows that "
-                    f"lead there as well, such as {written(self._way_to(edge[0]))}"
+                    f"lead there as well, such as {written(way)}"
                 )
         return Routes(self.protected, self.outcome, self.moved, reached, told, held, listed)
 
@@ -193,10 +194,6 @@ class _Field:
             if node in reached:
                 reached |= {e for c, e in self.arrows if c == node and (c, e) not in held}
         return tuple(node for node in self.moved if node in reached)
-
-    def _way_to(self, node: str) -> Edge:
-        """The last arrow of a way from the protected attribute to this node."""
-        return next(edge for edge in self.arrows if edge[1] == node)
 
     def _paths(self, start: Path) -> Iterator[Path]:
         """All paths to the outcome that begin so, one at a time: there may be very many."""

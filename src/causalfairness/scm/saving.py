@@ -62,7 +62,7 @@ def save(path: Path, equations: Equations, background: Background, template: Tem
     if learners:
         import joblib
 
-        beside = _beside(path)
+        beside = path.with_suffix(".joblib")
         joblib.dump(learners, beside)
         record["learners"] = {"file": beside.name, "sha256": _checksum(beside)}
     write_whole(json.dumps(record, indent=1, allow_nan=False), path)
@@ -165,10 +165,6 @@ def _load_learners(path: Path, record: Mapping[str, Any], *, trust: bool) -> lis
 
     found: list[Any] = joblib.load(beside)
     return found
-
-
-def _beside(path: Path) -> Path:
-    return path.with_suffix(".joblib")
 
 
 def _checksum(path: Path) -> str:

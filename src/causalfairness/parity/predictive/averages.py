@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from causalfairness.effects import Basis
 from causalfairness.errors import OverlapError
 from causalfairness.inference import effective_size
 from causalfairness.progress import track
-from causalfairness.tables.fingerprint import Identity
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -70,6 +69,12 @@ class Placed:
         unknown = np.full(totals.shape, np.nan)
         return np.asarray(np.divide(totals, size, out=unknown, where=size > 0))
 
+    @cached_property
+    def residuals(self) -> Array:
+        """How far is each row from the mean of its cell? (quantities, rows)"""
+        means = self.means().reshape(len(self.columns), -1)
+        return np.asarray(self.columns - means[:, self.cell])
+
     def _sums(self, values: Array) -> Array:
         sums = np.bincount(self.cell, values, minlength=2 * self.bins).astype(float)
         return sums.reshape(2, self.bins)
@@ -87,30 +92,16 @@ def reweighted(placed: Placed, *, replicates: int, seed: int, fit: Array | None 
     >>> np.linalg.norm(spreads, axis=-1).round(1).ravel().tolist()
     [1.0, 0.0]
     """
-    means = placed.means().reshape(len(placed.columns), -1)
-    residuals = placed.columns - means[:, placed.cell]
-    moved = _drawn(placed, residuals, replicates, seed, fit)
+    moved = _drawn(placed, replicates, seed, fit)
     moved += borrowed(placed, replicates, seed)
     moved -= moved.mean(axis=-1, keepdims=True)
     return np.asarray(moved / np.sqrt(replicates - 1))
 
 
-def reweighted_basis(identity: Identity, replicates: int, seed: int) -> Basis:
-    """What do the coordinates of such replicates stand for?
-
-    >>> reweighted_basis(Identity("3f9a", "11"), 50, 0).seed
-    '0/50 rows reweighted'
-    """
-    draws = f"{seed}/{replicates} rows reweighted"
-    return Basis(identity.fingerprint, "replicates", identity.order, draws)
-
-
-def _drawn(
-    placed: Placed, residuals: Array, replicates: int, seed: int, fit: Array | None
-) -> Array:
+def _drawn(placed: Placed, replicates: int, seed: int, fit: Array | None) -> Array:
     """Mean residuals under the weights of each replicate, 0 where a bin has nobody."""
-    quantities, cells = len(residuals), 2 * placed.bins
-    layers = np.concatenate([np.ones((1, len(placed.cell))), residuals]) * placed.weights
+    quantities, cells = len(placed.columns), 2 * placed.bins
+    layers = np.concatenate([np.ones((1, len(placed.cell))), placed.residuals]) * placed.weights
     at = np.arange(quantities + 1)[:, None] * cells + placed.cell
     columns = np.broadcast_to(placed.places, at.shape)
     shape = ((quantities + 1) * cells, placed.table)
@@ -137,10 +128,8 @@ def _drawn(
 
 def borrowed(placed: Placed, replicates: int, seed: int) -> Array:
     """What small bins borrow from their group: a residual each, smaller the more rows there are."""
-    means = placed.means().reshape(len(placed.columns), -1)
-    residuals = placed.columns - means[:, placed.cell]
     rng = np.random.default_rng([seed, zlib.crc32(placed.cell.tobytes())])
-    found = np.zeros((len(residuals), 2, placed.bins, replicates))
+    found = np.zeros((len(placed.columns), 2, placed.bins, replicates))
     size = placed.effective
     for group in (0, 1):
         of_group = placed.cell // placed.bins == group
@@ -155,5 +144,5 @@ def borrowed(placed: Placed, replicates: int, seed: int) -> Array:
         picked = rng.choice(int(of_group.sum()), (len(filled), replicates), p=chance)
         n = size[group, filled, None]
         scale = np.sqrt(PRIOR_ROWS / (n * (n + 1)) * of_group.sum() / free)
-        found[:, group, filled] = scale * residuals[:, of_group][:, picked]
+        found[:, group, filled] = scale * placed.residuals[:, of_group][:, picked]
     return found

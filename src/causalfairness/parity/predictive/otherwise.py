@@ -65,29 +65,28 @@ class Otherwise:
 
 def check_counterfactual(counterfactual: Any, model: StandardFairnessModel, *, draws: int) -> None:
     """Can this say what outcomes would have been in the reference group?"""
-    is_model = isinstance(counterfactual, StructuralCausalModel)
-    if not (
-        counterfactual is None
-        or is_model
-        or isinstance(counterfactual, str)
-        or hasattr(counterfactual, "transform")
-    ):
+    if isinstance(counterfactual, StructuralCausalModel):
+        _check_model(counterfactual, model)
+        return
+    adapts, names = hasattr(counterfactual, "transform"), isinstance(counterfactual, str)
+    if not (counterfactual is None or names or adapts):
         raise RoleError(
             "counterfactual is a StructuralCausalModel, a FairAdapter (anything with transform), "
             "the name of a column with the outcomes in the reference group, or None; found "
             f"{type(counterfactual).__name__}"
         )
-    if not is_model and draws != 1:
+    if draws != 1:
         raise RoleError(
             "draws asks a StructuralCausalModel to repeat itself; found "
             f"counterfactual={type(counterfactual).__name__}, draws={draws}. Leave it out"
         )
-    if is_model:
-        _check_model(counterfactual, model)
-    elif isinstance(counterfactual, str):
-        _check_column(counterfactual, model)
-    elif counterfactual is not None:
+    if adapts:
         _check_adapter(counterfactual, model)
+    elif counterfactual != model.outcome and counterfactual in model.role_columns:
+        raise RoleError(
+            f"counterfactual names the column {counterfactual!r}, which has another role in the "
+            "model; name one that holds the outcomes in the reference group"
+        )
 
 
 def outcomes_otherwise(
@@ -183,8 +182,7 @@ def _found(people: Scored, said: Array, source: str, assumptions: Sequence[str])
     reference = ~people.is_comparison
     notes = []
     told = reference & ~np.isnan(said)
-    other = int(np.sum(said[told] != people.outcome[told]))
-    if other:
+    if other := int(np.sum(said[told] != people.outcome[told])):
         notes.append(
             f"the counterfactual outcome differs from the outcome in {other:,} rows of the "
             "reference group, whose people are where they are; their outcome is used"
@@ -208,15 +206,6 @@ def _choices_of(adapter: Any) -> Iterator[str]:
         yield f"the adapter is warned of: {warned}"
 
 
-def _check_column(column: str, model: StandardFairnessModel) -> None:
-    """A column that is something else cannot hold what outcomes would have been."""
-    if column != model.outcome and column in model.role_columns:
-        raise RoleError(
-            f"counterfactual names the column {column!r}, which has another role in the model; "
-            "name one that holds the outcomes in the reference group"
-        )
-
-
 def _check_model(scm: StructuralCausalModel, model: StandardFairnessModel) -> None:
     intervention(model)
     for column in (*model.protected_columns, model.outcome):
@@ -230,9 +219,8 @@ def _check_model(scm: StructuralCausalModel, model: StandardFairnessModel) -> No
 def _check_adapter(adapter: Any, model: StandardFairnessModel) -> None:
     """An adapter that says where it moves people must mean the model's reference group."""
     towards = getattr(adapter, "reference", None)
-    if towards is None or group_label(towards) == group_label(model.reference):
-        return
-    raise RoleError(
-        f"the adapter moves people to {towards!r}, while the reference group of the model is "
-        f"{model.reference_label!r}; use the same reference in both"
-    )
+    if towards is not None and group_label(towards) != group_label(model.reference):
+        raise RoleError(
+            f"the adapter moves people to {towards!r}, while the reference group of the model is "
+            f"{model.reference_label!r}; use the same reference in both"
+        )

@@ -24,7 +24,7 @@ from causalfairness.effects import Diagnostics, Overlap
 from causalfairness.errors import OverlapError
 from causalfairness.estimators.role_columns import look_at
 from causalfairness.fairness_model import StandardFairnessModel
-from causalfairness.parity.predictive.averages import Placed, borrowed, reweighted, reweighted_basis
+from causalfairness.parity.predictive.averages import Placed, borrowed, reweighted
 from causalfairness.parity.predictive.binning import Binning, bin_scores
 from causalfairness.parity.predictive.otherwise import (
     Counterfactual,
@@ -38,8 +38,8 @@ from causalfairness.parity.predictive.rows import Scored, read_scored
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.refits import (
+    UNDRAWN,
     Plan,
-    Slopes,
     Uncertainty,
     check_replicates,
     plan,
@@ -52,7 +52,6 @@ from causalfairness.tables.source import collect
 Array = NDArray[np.float64]
 FEW = 10  # rows of a group in a bin
 DRAWS = 1_000  # of the Bayesian bootstrap
-NOBODY = 1e-9  # how often a row counts that was not drawn, so that no bin is ever empty
 FIXED = "bins are fixed, and the prediction is taken as given"
 OVER_PEOPLE = "intervals are over people"
 REFIT = "refit is no longer heard: mechanisms are fitted again where that is needed; leave it out"
@@ -141,19 +140,20 @@ def decompose_predictive_parity(
 
 
 def _over_people(
-    people: Scored,
-    placed: Placed,
-    plan: Plan,
-    replicates: int | None,
-    seed: int,
-    fit: Array | None = None,
+    people: Scored, placed: Placed, plan: Plan, replicates: int | None, seed: int
 ) -> Uncertainty:
     """Spreads of all means over people, and over a fit of which it is known what rows add."""
-    rows, draws = people.pair.rows, replicates or DRAWS
+    rows, draws, fit = people.pair.rows, replicates or DRAWS, None
+    basis = resampled_basis(rows.drawn(rows.arrangement.rows), draws, seed, "reweighted")
+    if plan.refits is not None and plan.moves is not None:
+        adding = np.zeros((len(plan.refits.influences), placed.table))
+        if plan.refits.others:
+            adding = plan.refits.coordinates(rows.in_order)
+            basis = replace(basis, seed=f"{basis.seed}, {plan.said}")
+        else:
+            adding[:, rows.arrangement.places[rows.in_order]] = plan.refits.influences
+        fit = plan.moves[-1, 1] @ adding
     spreads = reweighted(placed, replicates=draws, seed=seed, fit=fit)
-    basis = reweighted_basis(rows.drawn(rows.arrangement.rows), draws, seed)
-    if plan.slopes is not None and plan.slopes.refits.others:
-        basis = replace(basis, seed=f"{basis.seed}, {plan.said}")
     return Uncertainty(spreads, basis, plan)
 
 
@@ -208,7 +208,7 @@ class _Found:
         )
 
     def _diagnostics(self, sure: Uncertainty) -> Diagnostics:
-        draws = "Bayesian bootstrap" if sure.plan.refits is None else "rows redrawn"
+        draws = "rows redrawn" if sure.plan.replicates else "Bayesian bootstrap"
         draws += f" ({sure.spreads.shape[-1]:,} replicates)"
         source = "" if self.otherwise is None else f", outcomes otherwise: {self.otherwise.source}"
         return Diagnostics(
@@ -222,8 +222,7 @@ class _Found:
     def _notes(self) -> Iterator[str]:
         yield from self.binning.notes()
         rows = self.placed.rows
-        one_sided = int(np.sum((rows.min(axis=0) == 0) & (rows.max(axis=0) > 0)))
-        if one_sided:
+        if one_sided := int(np.sum((rows.min(axis=0) == 0) & (rows.max(axis=0) > 0))):
             yield f"bins with people of one group only, which are not compared: {one_sided}"
         if empty := int(np.sum(rows.max(axis=0) == 0)):
             yield f"bins with nobody: {empty}"
@@ -233,9 +232,6 @@ class _Found:
                 "partly taken from the rest of the group"
             )
         yield ABSOLUTE
-        yield from self._remarks()
-
-    def _remarks(self) -> Iterator[str]:
         model, score = self.people.model, self.people.score
         if self.otherwise is not None:
             if model.confounders:
@@ -262,27 +258,21 @@ class _Again:
         """How do the means vary over people and mechanisms?"""
         rows = self.people.pair.rows
         place = rows.places(self.people.pair.index)
-        asked = (
+        once, fewest = np.ones(len(rows.in_order)), self.placed.effective.min(axis=0)
+        spread = self.placed.columns.std(axis=1)[:, None, None]  # a rough error over people
+        found = plan(
             self.scm,
             self.scm.encode(only_rows(self.native, rows.in_order)),
             self.scm.graph.descendants(self.people.model.protected_columns),
             None if rows.weights is None else rows.weights[rows.in_order],
             replicates,
+            lambda equations: self.answer(place, equations, once),
+            spread / np.sqrt(np.maximum(fewest, 1.0)),
         )
-        found, fit = plan(*asked), None
-        if (slopes := found.slopes) is not None:
-            once, error = np.ones(len(rows.in_order)), self._errors()
-            moves = slopes.derivatives(lambda other: self.answer(place, other, once), error)
-            if moves is None:
-                found = plan(*asked, smooth=False)
-            else:
-                fit = moves[-1, 1] @ self._coordinates(slopes)
-        if found.refits is None:
-            return _over_people(self.people, self.placed, found, replicates, self.seed, fit)
+        if found.refits is None or found.moves is not None:
+            return _over_people(self.people, self.placed, found, replicates, self.seed)
         drawn = replicate(
-            *(found.refits, partial(self.answer, place)),
-            {"table": np.ones(len(rows.in_order), dtype=bool)},
-            replicates=found.replicates,
+            *(found.refits, partial(self.answer, place), {"table": once > 0}, found.replicates),
             workers=workers,
             seed=self.seed,
         )
@@ -290,20 +280,6 @@ class _Again:
         apart -= apart.mean(axis=-1, keepdims=True)
         basis = resampled_basis(rows.drawn(rows.in_order), found.replicates, self.seed)
         return Uncertainty(drawn + apart / np.sqrt(found.freedom), basis, found)
-
-    def _errors(self) -> Array:
-        """About how sure each mean is over people. (3, 1, bins)"""
-        fewest = np.maximum(self.placed.effective.min(axis=0), 1.0)
-        return np.asarray(self.placed.columns.std(axis=1)[:, None, None] / np.sqrt(fewest))
-
-    def _coordinates(self, slopes: Slopes) -> Array:
-        """What each row of the table adds to each slope, in the order of `Placed`; or others do."""
-        rows = self.people.pair.rows
-        if slopes.refits.others:
-            return slopes.coordinates(rows.in_order)
-        found = np.zeros((len(slopes.influences), self.placed.table))
-        found[:, rows.arrangement.places[rows.in_order]] = slopes.influences
-        return found
 
     def answer(self, place: NDArray[np.int64], equations: Equations, counts: Array) -> Array:
         """All means, if rows count this often. (3, 2, bins); 0 where a group has nobody.
@@ -315,4 +291,4 @@ class _Again:
         moved = by_model(scm, self.people, self.native, draws=self.draws, seed=self.seed)
         columns[2, self.people.is_comparison] = moved
         placed = replace(self.placed, columns=columns)
-        return np.nan_to_num(placed.means(counts[place] + NOBODY))
+        return np.nan_to_num(placed.means(counts[place] + UNDRAWN))

@@ -193,12 +193,12 @@ class PredictiveParity:
     @cached_property
     def causal(self) -> BinnedGap | None:
         """How much higher are outcomes of the comparison group than in the other world? Term I."""
-        return self._gap("causal", (0, 1), (2, 1)) if self._knows_otherwise else None
+        return self._gap("causal", (0, 1), (2, 1)) if len(self.means) > 2 else None
 
     @cached_property
     def reverse_causal(self) -> BinnedGap | None:
         """How far apart would the groups be at equal scores in that world? Term II."""
-        return self._gap("reverse_causal", (2, 1), (0, 0)) if self._knows_otherwise else None
+        return self._gap("reverse_causal", (2, 1), (0, 0)) if len(self.means) > 2 else None
 
     @property
     def gaps(self) -> tuple[BinnedGap, ...]:
@@ -289,10 +289,6 @@ class PredictiveParity:
     def _title(self) -> str:
         return f"{self.what} at equal {self.score}: {self.comparison} against {self.reference}"
 
-    @property
-    def _knows_otherwise(self) -> bool:
-        return len(self.means) > 2
-
     def _gap(self, name: str, one: tuple[int, int], other: tuple[int, int]) -> BinnedGap:
         """A difference of two means; a bin is compared where all means are known."""
         there = np.array([each.is_compared for each in self.bins])
@@ -363,9 +359,8 @@ def _sentences(found: PredictiveParity, level: float) -> tuple[str, ...]:
 
 def _gap(found: PredictiveParity, level: float, places: int) -> str:
     gap, drift = found.ppm.integrated, found.drift.integrated
-    one_sided = len(found.bins) - found.compared
     bins = f"{found.compared} bin{'s' if found.compared > 1 else ''}"
-    if one_sided:
+    if one_sided := len(found.bins) - found.compared:
         bins += f" ({one_sided} more with people of one group only)"
     return (
         f"Gap: at equal {found.score}, mean {found.what} of {found.comparison} is "

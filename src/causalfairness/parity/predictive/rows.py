@@ -60,7 +60,10 @@ class Scored:
 def read_scored(table: Table, model: StandardFairnessModel, given: str | None) -> Scored:
     """What do the rows hold? `given` names a column of counterfactual outcomes, if there is one."""
     _check_roles(model)
-    rows = _read(table, model, given)
+    measured = filter(None, (model.outcome, model.weights, given))
+    roles = (*model.protected_columns, *model.confounders, *model.mediators)
+    table = replace(table, known_by=(*roles, *dict.fromkeys(measured)))
+    rows = table.rows(_narrow(model), "outcome")
     predicted = _prediction_column(rows, model)
     absent: dict[str, Mask] = {}
     if predicted is not None:
@@ -87,17 +90,6 @@ def _check_roles(model: StandardFairnessModel) -> None:
                 f"predictive parity holds a prediction against its outcome, and the model names no "
                 f"{role}; give {role}=..."
             )
-
-
-def _read(table: Table, model: StandardFairnessModel, given: str | None) -> Rows:
-    named = (model.outcome, model.weights, given)
-    known_by = (
-        *model.protected_columns,
-        *model.confounders,
-        *model.mediators,
-        *dict.fromkeys(name for name in named if name is not None),
-    )
-    return replace(table, known_by=known_by).rows(_narrow(model), "outcome")
 
 
 def _narrow(model: StandardFairnessModel) -> StandardFairnessModel:
