@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError, RoleError
 from causalfairness.estimators.answers import own_order
 from causalfairness.individuals.auditee import Auditee, auditee_of
+from causalfairness.individuals.distances import Array, Positions, Truths
 from causalfairness.individuals.shifts import CounterfactualFairness
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations, in_order
@@ -30,8 +30,6 @@ from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import label_groups, shown
 from causalfairness.tables.missing import said_of_dropped
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 SCALE = "shifts are differences of {}"
 DECISIONS = "decisions (0 or 1)"
 FIXED = "the audited model is taken as it is"
@@ -191,7 +189,7 @@ class _Again:
         return world.means(counts[places])[groups]
 
 
-def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> NDArray[np.bool_]:
+def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> Truths:
     """Whose group is another one under `do`? The first draw tells: all draws set the same."""
     changed = np.zeros(n, dtype=bool)
     for column in columns:

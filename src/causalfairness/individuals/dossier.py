@@ -14,9 +14,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_text, format_p_value
+from causalfairness.individuals.distances import Array, Positions
 from causalfairness.individuals.situation_rows import spelled, value_of
 from causalfairness.tables import Column
 from causalfairness.tables.columns import Value
@@ -24,7 +24,6 @@ from causalfairness.tables.columns import Value
 if TYPE_CHECKING:
     from causalfairness.individuals.situation_result import SituationTest
 
-Positions = NDArray[np.int64]
 COMMON = 3  # labels that are listed for a group
 
 
@@ -214,7 +213,7 @@ class _People:
         values = tuple(value_of(column, row) for column in self.columns)
         return Peer(who.called(row), distance, bool(who.negative[row]), values)
 
-    def members(self, rows: Positions, distances: NDArray[np.float64]) -> tuple[Peer, ...]:
+    def members(self, rows: Positions, distances: Array) -> tuple[Peer, ...]:
         pairs = zip(rows.tolist(), distances.tolist(), strict=True)
         return tuple(self.peer(row, distance) for row, distance in pairs)
 

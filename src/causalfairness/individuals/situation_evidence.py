@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import SituationError
+from causalfairness.individuals.distances import Array, Truths
 from causalfairness.inference import (
     Bounds,
     agresti_caffo_interval,
@@ -31,8 +31,6 @@ from causalfairness.inference import (
     wald_interval,
 )
 
-Array = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 Sided = Literal["one", "two"]
 IntervalName = Literal["wald", "newcombe", "agresti-caffo"]
 TIE = 1e-9

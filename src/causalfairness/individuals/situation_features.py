@@ -10,15 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError
-from causalfairness.individuals.distances import Points
+from causalfairness.individuals.distances import Array, Points, Positions
 from causalfairness.tables import Column
 from causalfairness.tables.frames import FrameRows
-
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

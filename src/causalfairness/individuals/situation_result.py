@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_section
 from causalfairness.errors import SituationError
+from causalfairness.individuals.distances import Truths
 from causalfairness.individuals.dossier import Dossier, dossier_of
 from causalfairness.individuals.situation_chance import Chance, chance_of
 from causalfairness.individuals.situation_evidence import Counts, Evidence, PublishedRule, Rule
@@ -28,8 +28,6 @@ from causalfairness.individuals.situation_table import (
 )
 from causalfairness.inference.exact_difference import LARGEST
 
-Array = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 NO_WIDTH = (
     "{count:,} of {total:,} intervals have no width, because both shares are 0 or 1; so few people "
     "cannot make that sure: interval='newcombe' stays honest there"

@@ -18,15 +18,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import RoleError
 from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
 from causalfairness.inference import quantiles
-from causalfairness.parity.metrics.rows import People
+from causalfairness.parity.metrics.rows import Array, Mask, People
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 ERROR_RATES = ("accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 NO_PREDICTION = "the model names no prediction"
 RATES = ("selection_rate", "base_rate", *ERROR_RATES)

@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.fairness_model import EVERYONE_ELSE, StandardFairnessModel
 from causalfairness.inference import effective_size
 from causalfairness.parity.metrics.calibration import Calibration
 from causalfairness.parity.metrics.decisions import Decision
+from causalfairness.parity.metrics.rows import Array, Mask
 from causalfairness.parity.metrics.sums import Measure, Sums, measures_of
 from causalfairness.tables.columns import Value
 from causalfairness.tables.groups import GroupLabel, group_label, shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +100,7 @@ def _partition(
 
 def _sides(
     present: Sequence[GroupLabel], model: StandardFairnessModel, attributes: Sequence[int]
-) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+) -> tuple[tuple[int, ...], Mask]:
     """Which groups are held against whom?"""
     if model.reference is not None:
         reference = _part(model.reference, attributes)

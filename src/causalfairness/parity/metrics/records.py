@@ -16,15 +16,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.inference import Interval
 from causalfairness.inference.proportions import flag_chances
 from causalfairness.parity.metrics.partitions import Partition
+from causalfairness.parity.metrics.rows import Array
 from causalfairness.parity.metrics.sums import Measure, Shares, difference
 from causalfairness.parity.metrics.table import Record
 
-Array = NDArray[np.float64]
 FOUR_FIFTHS = 0.8
 ROUNDING = 1e-12
 NOBODY = "no such people"

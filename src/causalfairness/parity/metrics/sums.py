@@ -31,10 +31,7 @@ from causalfairness.inference import (
 from causalfairness.inference.intervals import normal_reach
 from causalfairness.parity.metrics.calibration import Calibration, calibrate
 from causalfairness.parity.metrics.decisions import Decision
-from causalfairness.parity.metrics.rows import People
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from causalfairness.parity.metrics.rows import Array, Mask, People
 
 ROUNDING = 1e-9
 ANYONE: Mask = np.ones((2, 2), dtype=bool)
