@@ -85,7 +85,7 @@ class Shares:
         """Which rates fit the data?"""
         return self._where_known(wilson_interval(self.hits, self.total, level))
 
-    def minus(self, other: Shares, level: float) -> Bounds:
+    def minus(self, other: Any, level: float) -> Bounds:
         """Which differences fit the data?"""
         found = added_people_interval(self.hits, self.total, other.hits, other.total, level)
         return self._where_known(found, other)
@@ -124,7 +124,7 @@ class Means:
         reach = normal_reach(level) * self.standard_error
         return Bounds(self.value - reach, self.value + reach)
 
-    def minus(self, other: Means, level: float) -> Bounds:
+    def minus(self, other: Any, level: float) -> Bounds:
         """Which differences fit the data?"""
         error = np.hypot(self.standard_error, other.standard_error)
         reach = normal_reach(level) * error
@@ -137,15 +137,6 @@ class Means:
 
 
 Measure = Shares | Means
-
-
-def difference(one: Measure, other: Measure, level: float) -> Bounds:
-    """Which differences of a metric between groups fit the data?"""
-    if isinstance(one, Shares) and isinstance(other, Shares):
-        return one.minus(other, level)
-    assert isinstance(one, Means)
-    assert isinstance(other, Means)
-    return one.minus(other, level)
 
 
 @dataclass(frozen=True, eq=False)
