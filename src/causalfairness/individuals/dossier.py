@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -179,6 +179,7 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
     people = _People(test, [who.rows.read(name) for name in who.features])
     otherwise = people.other_self(row)
     control, tested = people.groups(place, k)
+    found = {name: values[place, at].item() for name, values in test.findings.items()}
     return Dossier(
         person=who.called(row),
         complaining=who.complaining,
@@ -191,7 +192,7 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
         control=control,
         test=tested,
         plain=None if otherwise is None else people.plain(row, k),
-        finding=_finding(test, place, at),
+        finding=Finding(**{field.name: found.get(field.name) for field in fields(Finding)}),
         tests=int(np.sum(test.counts.known[:, at])),
         tau=test.rule.tau,
         level=test.rule.level,
@@ -294,23 +295,6 @@ def counted(group: Group) -> str:
 
 def _about(people: tuple[Peer, ...], group: str, like: str) -> str:
     return f"the {len(people)} {group} who are most like {like}"
-
-
-def _finding(test: SituationTest, place: int, at: int) -> Finding:
-    said, chance = test.evidence, test.chance
-    numbers = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
-    truths = {
-        "evidence": said.found,
-        "significant": said.significant,
-        "discovery": said.discoveries,
-        "positive_discovery": test.positive.discoveries,
-    }
-    found: dict[str, Any] = {name: float(getattr(said, name)[place, at]) for name in numbers}
-    return Finding(
-        **found,
-        **{name: bool(each[place, at]) for name, each in truths.items()},
-        by_chance=None if chance is None else float(chance.delta[place, at]),
-    )
 
 
 def _sentences(found: Dossier) -> list[str]:

@@ -216,13 +216,7 @@ def _simes(p_values: Array) -> Array:
 
 def _marked(test: SituationTest, at: int, by: By) -> Positions:
     """Rows of the people that a test finds."""
-    said = test.evidence
-    marks = {
-        "evidence": said.found,
-        "significant": said.significant,
-        "discovery": said.discoveries,
-    }
-    people = test.situations.complainants[marks[by][:, at]]
+    people = test.situations.complainants[test.findings[by][:, at]]
     return np.asarray(test.situations.brought(people))
 
 

@@ -118,29 +118,11 @@ class SituationTest:
         people = self.situations.complainants
         return np.asarray(self.situations.negative[people] & ~self.selves.negative[people])
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What should be known before these numbers are believed?"""
-        known = self.counts.known
-        flat = int(np.sum(known & (self.evidence.high - self.evidence.low <= 0)))
-        said = NO_WIDTH.format(count=flat, total=int(known.sum()))
-        large = max(self.counts.control.max(), self.counts.test.max()) > LARGEST
-        return (*self.reported, *([said] if flat else []), *([LARGE] if large else []))
-
-    def table(self, *, neighbors: bool = False) -> SituationTable:
-        """What was found for each person and k? `neighbors` adds their groups' rows.
-
-        `row` is the position of the person in the data, from 0, `delta` the share of negative
-        decisions in the control group minus that in the test group.
-        """
-        people, said = self.situations.complainants, self.evidence
-        columns: dict[str, Any] = {"row": np.tile(self.situations.brought(people), len(self.ks))}
-        if self.situations.ids is not None:
-            ids = [value_of(self.situations.ids, int(row)) for row in people]
-            columns["id"] = [_whole(value) for value in ids] * len(self.ks)
-        columns["k"] = np.repeat(np.array(self.ks, dtype=np.int64), len(people))
-        counts = self.counts
-        for name, values in {
+    @cached_property
+    def findings(self) -> dict[str, Any]:
+        """What was found, by the names of the table? Arrays of (people, ks)."""
+        said, counts = self.evidence, self.counts
+        return {
             "control_size": counts.control.astype(np.int64),
             "test_size": counts.test.astype(np.int64),
             "control_rate": said.control_rate,
@@ -157,7 +139,30 @@ class SituationTest:
             "positive": self.positive.found,
             "positive_significant": self.positive.significant,
             "positive_discovery": self.positive.discoveries,
-        }.items():
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known before these numbers are believed?"""
+        known = self.counts.known
+        flat = int(np.sum(known & (self.evidence.high - self.evidence.low <= 0)))
+        said = NO_WIDTH.format(count=flat, total=int(known.sum()))
+        large = max(self.counts.control.max(), self.counts.test.max()) > LARGEST
+        return (*self.reported, *([said] if flat else []), *([LARGE] if large else []))
+
+    def table(self, *, neighbors: bool = False) -> SituationTable:
+        """What was found for each person and k? `neighbors` adds their groups' rows.
+
+        `row` is the position of the person in the data, from 0, `delta` the share of negative
+        decisions in the control group minus that in the test group.
+        """
+        people = self.situations.complainants
+        columns: dict[str, Any] = {"row": np.tile(self.situations.brought(people), len(self.ks))}
+        if self.situations.ids is not None:
+            ids = [value_of(self.situations.ids, int(row)) for row in people]
+            columns["id"] = [_whole(value) for value in ids] * len(self.ks)
+        columns["k"] = np.repeat(np.array(self.ks, dtype=np.int64), len(people))
+        for name, values in self.findings.items():
             columns[name] = values.T.reshape(-1)  # everybody for the first k, then the next
         if self.flipped is not None:
             columns["flipped"] = np.tile(self.flipped, len(self.ks))
