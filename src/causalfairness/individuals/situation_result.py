@@ -27,6 +27,7 @@ from causalfairness.individuals.situation_table import (
     SituationTable,
 )
 from causalfairness.inference.exact_difference import LARGEST
+from causalfairness.tables.groups import typed
 
 NO_WIDTH = (
     "{count:,} of {total:,} intervals have no width, because both shares are 0 or 1; so few people "
@@ -160,7 +161,7 @@ class SituationTest:
         columns: dict[str, Any] = {"row": np.tile(self.situations.brought(people), len(self.ks))}
         if self.situations.ids is not None:
             ids = [value_of(self.situations.ids, int(row)) for row in people]
-            columns["id"] = [_whole(value) for value in ids] * len(self.ks)
+            columns["id"] = [typed(value) for value in ids] * len(self.ks)
         columns["k"] = np.repeat(np.array(self.ks, dtype=np.int64), len(people))
         for name, values in self.findings.items():
             columns[name] = values.T.reshape(-1)  # everybody for the first k, then the next
@@ -310,8 +311,3 @@ def _counts(found: SituationSummary, name: str) -> str:
 
 def _each(found: SituationSummary, name: str) -> str:
     return ", ".join(f"{getattr(line, name):,.0f} at k = {line.k}" for line in found)
-
-
-def _whole(value: Any) -> Any:
-    """Ids that are whole numbers are written as such."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -19,8 +19,7 @@ from causalfairness.parity.metrics.calibration import Calibration
 from causalfairness.parity.metrics.decisions import Decision
 from causalfairness.parity.metrics.rows import Array, Mask
 from causalfairness.parity.metrics.sums import Measure, Sums, measures_of
-from causalfairness.tables.columns import Value
-from causalfairness.tables.groups import GroupLabel, group_label, shown
+from causalfairness.tables.groups import GroupLabel, group_label, shown, typed
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ def _partition(
     bare = isinstance(model.protected, str) or len(attributes) == 1
     return Partition(
         by=tuple(model.protected_columns[at] for at in attributes),
-        groups=tuple(_plain(label[0]) if bare else tuple(map(_plain, label)) for label in present),
+        groups=tuple(typed(label[0]) if bare else tuple(map(typed, label)) for label in present),
         people=merged.people[:, 0],
         effective=effective_size(merged.people[:, 1], merged.people[:, 2]),
         measures=measures_of(merged, decision),
@@ -116,10 +115,6 @@ def _part(group: Any, attributes: Sequence[int]) -> GroupLabel:
     label = group_label(group)
     assert label is not None
     return tuple(label[at] for at in attributes)
-
-
-def _plain(value: Value) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _named(value: Any) -> str:
