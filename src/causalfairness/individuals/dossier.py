@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -123,6 +123,12 @@ class Dossier:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
 
+    @property
+    def centers(self) -> str:
+        """Who do the groups stand around?"""
+        other = "" if self.otherwise is None else ", in the test group the counterfactual"
+        return f"the person{other}"
+
     def sentences(self) -> tuple[str, ...]:
         """What was found, in plain words?"""
         return tuple(_sentences(self))
@@ -179,7 +185,8 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
     people = _People(test, [who.rows.read(name) for name in who.features])
     otherwise = people.other_self(row)
     control, tested = people.groups(place, k)
-    found = {name: values[place, at].item() for name, values in test.findings.items()}
+    found: dict[str, Any] = {"by_chance": None}
+    found |= {name: values[place, at].item() for name, values in test.findings.items()}
     return Dossier(
         person=who.called(row),
         complaining=who.complaining,
@@ -192,7 +199,7 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
         control=control,
         test=tested,
         plain=None if otherwise is None else people.plain(row, k),
-        finding=Finding(**{field.name: found.get(field.name) for field in fields(Finding)}),
+        finding=Finding(**{field.name: found[field.name] for field in fields(Finding)}),
         tests=int(np.sum(test.counts.known[:, at])),
         tau=test.rule.tau,
         level=test.rule.level,
