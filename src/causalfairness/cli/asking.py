@@ -210,8 +210,7 @@ def _values(data: Any, column: str) -> tuple[str | float | None, ...]:
 def _absent(column: str, text: str, present: Sequence[str | float | None]) -> str:
     from causalfairness.tables.groups import shown_value
 
-    known = [value for value in present if value is not None]
-    words = [shown_value(value) for value in known]
+    words = [shown_value(value) for value in present if value is not None]
     near = get_close_matches(text, words, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ". Give a value that it has"
     shown = ", ".join(map(repr, words[:20])) + (", ..." if len(words) > 20 else "")

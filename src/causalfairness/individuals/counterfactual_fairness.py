@@ -224,7 +224,6 @@ def _refitted(
             f"found outcome={outcome!r}, draws={draws}"
         )
     features = auditee.features(otherwise)
-    target = np.asarray(rows.frame[outcome].to_numpy())
-    again = deepcopy(auditee.model).fit(features, target)
+    again = deepcopy(auditee.model).fit(features, np.asarray(rows.frame[outcome].to_numpy()))
     decides = getattr(auditee.ask, "__name__", "") == "predict"
     return auditee_of(again.predict if decides else again, auditee.threshold, auditee.said)

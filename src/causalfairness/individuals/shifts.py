@@ -172,8 +172,7 @@ class CounterfactualFairness:
 
     def table(self, level: float = 0.95) -> EffectTable:
         """What is the mean shift of each group whose people are set to another value?"""
-        effects = [found.shift for found in self._told()]
-        return EffectTable(tuple(effects), level=level)
+        return EffectTable(tuple(found.shift for found in self._told()), level=level)
 
     def to_records(self, level: float = 0.95) -> list[dict[str, Any]]:
         """What was found for each group, as plain data: means, quantiles, flips, intervals?"""
@@ -378,8 +377,7 @@ def _bandwidth(values: Array) -> float:
 def _density(values: Array, at: Array, width: float, weights: Array) -> Array:
     """A Gaussian kernel estimate; counts on a fine grid first, so that many rows cost little."""
     fine = np.linspace(at[0], at[-1], 2048)
-    span = (at[0], at[-1])
-    counts = np.histogram(values, bins=len(fine), range=span, weights=weights)[0]
+    counts = np.histogram(values, bins=len(fine), range=(at[0], at[-1]), weights=weights)[0]
     step = (at[-1] - at[0]) / len(fine)
     centers = at[0] + (np.arange(len(fine)) + 0.5) * step
     kernel = np.exp(-0.5 * ((at[:, None] - centers) / width) ** 2)

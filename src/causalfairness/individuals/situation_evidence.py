@@ -126,8 +126,7 @@ class IntervalRule:
     @property
     def words(self) -> str:
         """How are the intervals described?"""
-        percent = f"{100 * self.level:.6g}%"
-        return f"{self.name}, {self.sided}-sided at the {percent} level"
+        return f"{self.name}, {self.sided}-sided at the {100 * self.level:.6g}% level"
 
     def weigh(self, counts: Counts, by_chance: Array | float = 0.0) -> Evidence:
         """What do these counts say, where chance alone gives such differences?"""

@@ -167,8 +167,7 @@ def _set_range(panel: Axes, agreed: Array, lowest: float, theme: Theme, *, left:
 
 
 def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> None:
-    border = log(1 - test.level)
-    panel.axhline(border, color=theme.muted, linewidth=0.9, linestyle=DASHED)
+    panel.axhline(log(1 - test.level), color=theme.muted, linewidth=0.9, linestyle=DASHED)
     look: Any = {"markersize": 0.4 * theme.size, "markeredgewidth": 0.9}
     for chosen, marker in ((~test.undecided, "o"), (test.undecided, "D")):
         at = agreed[chosen], test.log_p_value[chosen], _below(test)[chosen]
