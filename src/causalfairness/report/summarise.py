@@ -14,7 +14,6 @@ from causalfairness.report.summary import (
     SCHEMA,
     Fact,
     Finding,
-    Model,
     Provenance,
     Row,
     Sentence,
@@ -136,10 +135,7 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
         parts=_rows(parts, found.comparison),
         effects=_rows(table, found.comparison),
         diagnostics=_facts(found.diagnostics, known),
-        models=tuple(
-            Model(one.target, one.learner, one.measure, one.loss, one.baseline)
-            for one in found.diagnostics.learners
-        ),
+        models=found.diagnostics.learners,
     )
 
 
