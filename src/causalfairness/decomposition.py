@@ -121,16 +121,11 @@ class CausalFairnessDecomposition:
         """Which role does every column play?"""
         joined = self._joined
         prediction = joined.prediction or self._predict
-        shared = {
-            "protected": self.protected,
-            "reference": self.reference,
-            "comparison": self.comparison,
+        same = ("protected", "reference", "comparison", "outcome_value", "weights", "favorable")
+        shared = {name: getattr(self, name) for name in same} | {
             "outcome": joined.outcome,
-            "outcome_value": self.outcome_value,
             "prediction": prediction,
-            "weights": self.weights,
             "predictor_columns": self._predictor_columns,
-            "favorable": self.favorable,
         }
         if self.graph is None:
             return StandardFairnessModel(

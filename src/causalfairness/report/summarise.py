@@ -124,9 +124,7 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
         summary.effects, tuple(meanings[name] for name in summary.names), level=level
     )
     return Finding(
-        what=found.what,
-        reference=found.reference,
-        comparison=found.comparison,
+        **_names(found),
         convention=found.convention,
         sentences=_sentences(found, level),
         waterfall=walk(
