@@ -34,6 +34,7 @@ NO_WIDTH = (
     "cannot make that sure: interval='newcombe' stays honest there"
 )
 
+DIFFERENCE = ("control_rate", "test_rate", "delta", "low", "high")
 LARGE = f"p-values of groups of more than {LARGEST} people are those of a normal approximation"
 
 
@@ -126,11 +127,7 @@ class SituationTest:
         return {
             "control_size": counts.control.astype(np.int64),
             "test_size": counts.test.astype(np.int64),
-            "control_rate": said.control_rate,
-            "test_rate": said.test_rate,
-            "delta": said.delta,
-            "low": said.low,
-            "high": said.high,
+            **{name: getattr(said, name) for name in DIFFERENCE},
             "evidence": said.found,
             "significant": said.significant,
             **({} if self.chance is None else {"by_chance": self.chance.delta}),
