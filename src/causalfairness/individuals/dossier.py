@@ -345,18 +345,13 @@ def _standing(found: Dossier) -> str:
 
 def _conclusion(found: Dossier) -> str:
     said, tau, level = found.finding, f"{found.tau:g}", f"{100 * found.level:.6g}%"
+    line = f"evidence of a difference above {tau}, under these assumptions"
     if not said.evidence:
-        line = f"That is no evidence of a difference above {tau}, under these assumptions"
+        line = f"no {line}"
     elif not said.significant:
-        line = (
-            f"That is evidence of a difference above {tau}, under these assumptions, but the "
-            f"interval includes {tau}: of so few people chance alone may give as much"
-        )
+        line += f", but the interval includes {tau}: of so few people chance alone may give as much"
     else:
-        line = (
-            f"That is evidence of a difference above {tau}, under these assumptions, and the "
-            f"interval excludes {tau} at the {level} level"
-        )
+        line += f", and the interval excludes {tau} at the {level} level"
     if said.by_chance is None:
-        return f"{line}."
-    return f"{line}. Groups exchanged among neighbors give {said.by_chance:+.3f} here."
+        return f"That is {line}."
+    return f"That is {line}. Groups exchanged among neighbors give {said.by_chance:+.3f} here."

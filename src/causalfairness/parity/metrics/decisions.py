@@ -131,7 +131,7 @@ def _averaged(prediction: Array | None, outcome: Array | None) -> dict[str, Arra
         found["mean_outcome"] = outcome
     if prediction is None or outcome is None or not scored:
         return found
-    if numeric or is_probability(prediction):
+    if numeric or (prediction.min() >= 0 and prediction.max() <= 1):  # a chance
         found["mean_error"] = prediction - outcome
     if numeric:
         found["rmse"] = (prediction - outcome) ** 2
@@ -198,11 +198,6 @@ def is_binary(values: Array) -> bool:
     (True, False)
     """
     return bool(np.all((values == 0) | (values == 1)))
-
-
-def is_probability(values: Array) -> bool:
-    """Can these scores be read as chances?"""
-    return bool(values.min() >= 0 and values.max() <= 1)
 
 
 def _range(values: Array) -> str:
