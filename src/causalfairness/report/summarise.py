@@ -14,6 +14,7 @@ from causalfairness.report.summary import (
     SCHEMA,
     Fact,
     Finding,
+    Model,
     Provenance,
     Row,
     Sentence,
@@ -133,7 +134,10 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
         parts=_rows(parts, found.comparison),
         effects=_rows(table, found.comparison),
         diagnostics=_facts(found.diagnostics, known),
-        models=found.diagnostics.learners,
+        models=tuple(
+            Model(one.target, one.learner, one.measure, one.loss, one.baseline)
+            for one in found.diagnostics.learners
+        ),
     )
 
 

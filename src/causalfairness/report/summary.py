@@ -14,8 +14,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from causalfairness.effects import LearnerLoss
-
 SCHEMA = "causalfairness.report/1"
 
 
@@ -142,6 +140,21 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Model:
+    """How well did one fitted model predict people it had not seen?
+
+    >>> Model("P(A | C)", "boosting", "log loss", 0.61, 0.69).loss
+    0.61
+    """
+
+    target: str
+    learner: str
+    measure: str
+    loss: float
+    baseline: float
+
+
+@dataclass(frozen=True)
 class Finding:
     """What was found about one pair of groups?
 
@@ -158,7 +171,7 @@ class Finding:
     parts: tuple[Row, ...]
     effects: tuple[Row, ...]
     diagnostics: tuple[Fact, ...]
-    models: tuple[LearnerLoss, ...]
+    models: tuple[Model, ...]
 
 
 @dataclass(frozen=True)
