@@ -121,22 +121,22 @@ class CausalFairnessDecomposition:
         """Which role does every column play?"""
         joined = self._joined
         prediction = joined.prediction or self._predict
-        shared = {
-            "protected": self.protected,
-            "reference": self.reference,
-            "comparison": self.comparison,
+        same = ("protected", "reference", "comparison", "outcome_value", "weights", "favorable")
+        shared = {name: getattr(self, name) for name in same} | {
             "outcome": joined.outcome,
-            "outcome_value": self.outcome_value,
             "prediction": prediction,
-            "weights": self.weights,
             "predictor_columns": self._predictor_columns,
-            "favorable": self.favorable,
         }
         if self.graph is None:
             return StandardFairnessModel(
                 confounders=self.confounders, mediators=self.mediators, **shared
             )
-        self._check_named_in(self.graph, joined.outcome)
+        if joined.outcome is not None and joined.outcome not in self.graph.nodes:
+            raise RoleError(
+                f"the outcome is called {joined.outcome!r}, which is not in the graph "
+                f"({', '.join(self.graph.nodes)}); give y as the name of a column, or as a series "
+                "of that name"
+            )
         return StandardFairnessModel.from_graph(self.graph, **shared)
 
     def analyse_mean_difference(
@@ -360,14 +360,6 @@ class CausalFairnessDecomposition:
         if estimator is None and of == "prediction" and self._predict is not None:
             estimator = KnownModel(self._predict)
         return {"of": of, "estimator": estimator, "convention": convention, **self._usual}
-
-    def _check_named_in(self, graph: CausalGraph, outcome: str | None) -> None:
-        if outcome is not None and outcome not in graph.nodes:
-            raise RoleError(
-                f"the outcome is called {outcome!r}, which is not in the graph "
-                f"({', '.join(graph.nodes)}); give y as the name of a column, or as a series of "
-                "that name"
-            )
 
 
 class _Joined(NamedTuple):

@@ -175,14 +175,13 @@ def verify(
     if isinstance(record, str | os.PathLike):
         audit = audit.found_in(Path(record).resolve().parent)
     study = prepare(audit, data, trust=trust, workers=workers)
-    brought = data_section(study)
-    other = [*_within("data", before["data"], brought, tolerance, without=BY_THE_WAY)]
-    if other:
-        return Comparison(tuple(Difference("data", *each) for each in other), (OTHER_DATA,))
+    found = _within("data", before["data"], data_section(study), tolerance, without=BY_THE_WAY)
+    if other := tuple(Difference("data", *each) for each in found):
+        return Comparison(other, (OTHER_DATA,))
     now = run_audit(audit, data, trust=trust, workers=workers, folder=None).record
     aside = (*(f"data: {key}" for key in BY_THE_WAY), "versions")
-    found = (e for e in _differences(before, now, tolerance) if not e.where.startswith(aside))
-    return Comparison(tuple(found), tuple(_remarks(before, now)))
+    differing = (e for e in _differences(before, now, tolerance) if not e.where.startswith(aside))
+    return Comparison(tuple(differing), tuple(_remarks(before, now)))
 
 
 def _record(given: Given) -> Record:

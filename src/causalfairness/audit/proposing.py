@@ -18,7 +18,7 @@ from causalfairness.audit.sections import UNSAID
 from causalfairness.audit.study import open_source
 from causalfairness.errors import SourceError
 from causalfairness.tables.columns import Column, column_of
-from causalfairness.tables.groups import shown_value
+from causalfairness.tables.groups import shown_value, typed
 from causalfairness.tables.source import collect, open_frame, reading
 
 SNIFFED = 100_000  # rows that columns are judged by
@@ -69,7 +69,7 @@ class Seen:
         text = f"{len(self.counts):,} different {kind}"
         if often:
             every = ":" if len(often) == len(self.counts) else ", such as"
-            text += f"{every} {', '.join(quoted(_typed(value)) for value in often)}"
+            text += f"{every} {', '.join(quoted(typed(value)) for value in often)}"
         return text + (f"; {self.missing:,} rows without a value" if self.missing else "")
 
 
@@ -115,7 +115,7 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     yield "\n[roles]"
     yield from _guessed(protected, parts["protected"])
     yield f"protected = {quoted(protected.name)}"
-    values = [_typed(value) for value in protected.values]
+    values = [typed(value) for value in protected.values]
     yield "# Effects are a change from the reference group (here the largest) to the comparison."
     yield f"reference = {quoted(values[0])}"
     yield f"comparison = {quoted(values[1])}"
@@ -205,7 +205,7 @@ def _column(role: str, seen: Seen | None, nothing: str) -> Iterator[str]:
 def _wanted(seen: Seen | None) -> Iterator[str]:
     """Which value is good news no name and no number tells: a line that people have to fill."""
     if seen is not None:
-        what = " or ".join(quoted(_typed(value)) for value in seen.values)
+        what = " or ".join(quoted(typed(value)) for value in seen.values)
         what = what if len(seen.values) <= 2 else "'higher' or 'lower'"
         yield f"# FILL IN which value of {quoted(seen.name)} people want for themselves: {what}."
         yield f"favorable = {quoted(UNSAID)}"
@@ -218,7 +218,7 @@ def _prediction(seen: Seen | None) -> Iterator[str]:
         middle = sorted(value for value in seen.values if isinstance(value, float))
         yield "\n[predictor]"
         yield "# Decisions are 1 from this score on (here the middle one). Is it the right one?"
-        yield f"threshold = {quoted(_typed(middle[len(middle) // 2]))}"
+        yield f"threshold = {quoted(typed(middle[len(middle) // 2]))}"
 
 
 def _rest(parts: dict[str, Any]) -> Iterator[str]:
@@ -248,18 +248,14 @@ def _label(seen: Seen | None) -> Any:
     if seen is None:
         return None
     if not seen.column.is_number:
-        return _typed(seen.values[-1])
+        return typed(seen.values[-1])
     if len(seen.values) == 2 and {*seen.values} != {0.0, 1.0}:
-        return _typed(max(seen.values))
+        return typed(max(seen.values))
     return None
 
 
 def _list(columns: Sequence[Seen]) -> str:
     return f"[{', '.join(quoted(each.name) for each in columns)}]"
-
-
-def _typed(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def quoted(value: Any) -> str:

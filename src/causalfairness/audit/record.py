@@ -38,18 +38,17 @@ def record_of(
     started: datetime,
 ) -> dict[str, Any]:
     """What is written down about these answers?"""
-    audit, told = study.audit, [each["answer"] for each in answers]
-    settings = audit.to_dict()
+    audit, model, told = study.audit, study.predictor, [each["answer"] for each in answers]
     return {
         "schema": SCHEMA,
         "title": audit.title,
         "data": data_section(study),
         "roles": _roles(study),
         "graph": {"text": study.graph.to_text(), "given": audit.roles.graph is not None},
-        "settings": settings,
+        "settings": audit.to_dict(),
         "asked": [question.model_dump(mode="json") for question in audit.asked],
         "seed": audit.settings.seed,
-        "model": None if study.predictor is None else _model(study),
+        "model": None if model is None else {"name": model.name, "sha256": model.digest},
         "versions": versions(),
         "answers": told,
         "people": _held(told),
@@ -214,11 +213,6 @@ def _roles(study: Study) -> dict[str, Any]:
         }
     )
     return found
-
-
-def _model(study: Study) -> dict[str, Any]:
-    assert study.predictor is not None
-    return {"name": study.predictor.name, "sha256": study.predictor.digest}
 
 
 @cache

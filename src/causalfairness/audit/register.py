@@ -226,9 +226,8 @@ def _overlap(text: str, users: Answers, refused: Answers) -> dict[str, Any]:
         return _entry(text, users, testable=True, result=said, status="not tested")
     told = (broken or strained) if lacking else (broken or strained or seen)
     words = "; ".join(dict.fromkeys([*lacking, *(each["text"] for each in told)]))
-    status = "in doubt" if strained else "not contradicted"
-    if broken or lacking:
-        status = "contradicted"
+    doubt = "in doubt" if strained else "not contradicted"
+    status = "contradicted" if broken or lacking else doubt
     return _entry(text, (*users, *refused), testable=True, result=words, status=status, tests=seen)
 
 

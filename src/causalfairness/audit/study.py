@@ -17,7 +17,7 @@ import numpy as np
 
 from causalfairness.audit.predictor import Predictor, decisions, load_predictor
 from causalfairness.audit.schema import Audit
-from causalfairness.audit.sections import DataSource
+from causalfairness.audit.sections import DataSource, not_loaded
 from causalfairness.errors import (
     AuditError,
     CausalFairnessError,
@@ -129,7 +129,7 @@ class Study:
     def graph(self) -> CausalGraph:
         """Which graph is assumed, among the columns of the data?"""
         if self.audit.roles.graph is None:
-            return self.audit.roles.model(self.audit.roles.prediction or self._asked).to_graph()
+            return self.audit.roles.model(self.audit.roles.prediction or not_loaded).to_graph()
         whole = CausalGraph.parse(self.audit.roles.graph)
         return whole.latent_projection([node for node in whole.nodes if node in self.columns])
 
@@ -197,10 +197,6 @@ class Study:
     def column(self, name: str) -> Column:
         """What does a column hold?"""
         return column_of(frame_rows(self.data, [name]).frame[name])
-
-    def _asked(self, people: Any) -> Any:
-        assert self.predictor is not None
-        return self.predictor.score(people)
 
     def _graph_towards(self, target: str | None) -> CausalGraph:
         """Columns with a role and the target; mediators may share hidden causes."""

@@ -88,12 +88,10 @@ def reading(file: str, *columns: Sequence[str] | None, missing: str = "refuse") 
 
 def model_for(data: Any, roles: Roles) -> StandardFairnessModel:
     """Which model do these words and this data make?"""
-    groups: dict[str, Any] = {
-        "reference": read_group(data, roles.protected, roles.reference, "--reference"),
-        "comparison": None,
+    groups = {
+        side: None if text is None else read_group(data, roles.protected, text, f"--{side}")
+        for side, text in (("reference", roles.reference), ("comparison", roles.comparison))
     }
-    if roles.comparison is not None:
-        groups["comparison"] = read_group(data, roles.protected, roles.comparison, "--comparison")
     common: dict[str, Any] = groups | {
         "protected": roles.protected[0] if len(roles.protected) == 1 else list(roles.protected),
         "outcome": roles.outcome,
@@ -131,11 +129,8 @@ def read_graph(given: str) -> CausalGraph:
             text = Path(given).read_text("utf-8-sig")
         except UnicodeDecodeError as cause:
             raise GraphSyntaxError(f"{given!r} is not text in UTF-8: {cause}") from None
-        return (
-            CausalGraph.from_dot(text)
-            if given.endswith((".dot", ".gv"))
-            else CausalGraph.parse(text)
-        )
+        is_dot = given.endswith((".dot", ".gv"))
+        return CausalGraph.from_dot(text) if is_dot else CausalGraph.parse(text)
     if not any(mark in given for mark in ("->", "<-", ";", "{", "\n")):
         raise GraphSyntaxError(
             f"--graph {given!r} is neither a file nor a graph; name a file that is there, or "
@@ -215,8 +210,7 @@ def _values(data: Any, column: str) -> tuple[str | float | None, ...]:
 def _absent(column: str, text: str, present: Sequence[str | float | None]) -> str:
     from causalfairness.tables.groups import shown_value
 
-    known = [value for value in present if value is not None]
-    words = [shown_value(value) for value in known]
+    words = [shown_value(value) for value in present if value is not None]
     near = get_close_matches(text, words, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ". Give a value that it has"
     shown = ", ".join(map(repr, words[:20])) + (", ..." if len(words) > 20 else "")

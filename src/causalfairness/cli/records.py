@@ -78,8 +78,11 @@ def verify(
 
         found = audit.verify(record, data, trust=trust, workers=workers, tolerance=tolerance)
         show(found, Console(highlight=False), as_json=as_json)
-        if not as_json and found.first is not None:
-            show_first(found.first)
+        if not as_json and found.first is not None:  # beside the answer, so that nobody misses it
+            from causalfairness.report.legible import legible
+
+            said = Text(f"first difference: {legible(str(found.first))}", style="red")
+            Console(stderr=True, highlight=False).print(said, soft_wrap=True)
     raise typer.Exit(int(not found.is_same))
 
 
@@ -98,11 +101,3 @@ def show(found: Any, page: Console, *, as_json: bool) -> None:
                 page.print(f"... and {len(differences) - SHOWN:,} more", width=width)
     for note in found.notes:
         page.print(bullet(f"note: {note}"), width=width)
-
-
-def show_first(first: object) -> None:
-    """What is the first difference? Said beside the answer, so that nobody misses it."""
-    from causalfairness.report.legible import legible
-
-    page = Console(stderr=True, highlight=False)
-    page.print(Text(f"first difference: {legible(str(first))}", style="red"), soft_wrap=True)

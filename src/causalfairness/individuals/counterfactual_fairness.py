@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import PredictorError, RoleError
 from causalfairness.estimators.answers import own_order
 from causalfairness.individuals.auditee import Auditee, auditee_of
+from causalfairness.individuals.distances import Array, Positions, Truths
 from causalfairness.individuals.shifts import CounterfactualFairness
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations, in_order
@@ -30,8 +30,6 @@ from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import label_groups, shown
 from causalfairness.tables.missing import said_of_dropped
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 SCALE = "shifts are differences of {}"
 DECISIONS = "decisions (0 or 1)"
 FIXED = "the audited model is taken as it is"
@@ -192,7 +190,7 @@ def _judged(judge: Auditee, otherwise: Any, draws: int) -> tuple[Array, Array | 
     return score.reshape(draws, -1), None if decided is None else decided.reshape(draws, -1)
 
 
-def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> NDArray[np.bool_]:
+def _changed(columns: list[Column], otherwise: FrameRows, n: int) -> Truths:
     """Whose group is another one under `do`? The first draw tells: all draws set the same."""
     changed = np.zeros(n, dtype=bool)
     for column in columns:
@@ -227,7 +225,6 @@ def _refitted(
             f"found outcome={outcome!r}, draws={draws}"
         )
     features = auditee.features(otherwise)
-    target = np.asarray(rows.frame[outcome].to_numpy())
-    again = deepcopy(auditee.model).fit(features, target)
+    again = deepcopy(auditee.model).fit(features, np.asarray(rows.frame[outcome].to_numpy()))
     decides = getattr(auditee.ask, "__name__", "") == "predict"
     return auditee_of(again.predict if decides else again, auditee.threshold, auditee.said)

@@ -25,6 +25,7 @@ from causalfairness.errors import MissingValuesError, NeighborError, WeightError
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
+Truths = NDArray[np.bool_]
 MISSING = -1  # the code of a missing category
 LARGEST = np.iinfo(np.int32).max  # code
 STEPS = 1e9  # steps of rounding in a unit of distance
@@ -81,7 +82,7 @@ class Points:
         """How many features are compared?"""
         return sum(self.shape)
 
-    def take(self, rows: NDArray[np.bool_] | Positions | slice) -> Points:
+    def take(self, rows: Truths | Positions | slice) -> Points:
         """Which are these people alone?"""
         return Points(self.numbers[rows], self.codes[rows])
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_text, format_p_value
+from causalfairness.individuals.distances import Array, Positions
 from causalfairness.individuals.situation_rows import spelled, value_of
 from causalfairness.tables import Column
 from causalfairness.tables.columns import Value
@@ -24,7 +24,6 @@ from causalfairness.tables.columns import Value
 if TYPE_CHECKING:
     from causalfairness.individuals.situation_result import SituationTest
 
-Positions = NDArray[np.int64]
 COMMON = 3  # labels that are listed for a group
 
 
@@ -124,6 +123,12 @@ class Dossier:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
 
+    @property
+    def centers(self) -> str:
+        """Who do the groups stand around?"""
+        other = "" if self.otherwise is None else ", in the test group the counterfactual"
+        return f"the person{other}"
+
     def sentences(self) -> tuple[str, ...]:
         """What was found, in plain words?"""
         return tuple(_sentences(self))
@@ -180,6 +185,8 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
     people = _People(test, [who.rows.read(name) for name in who.features])
     otherwise = people.other_self(row)
     control, tested = people.groups(place, k)
+    found: dict[str, Any] = {"by_chance": None}
+    found |= {name: values[place, at].item() for name, values in test.findings.items()}
     return Dossier(
         person=who.called(row),
         complaining=who.complaining,
@@ -192,7 +199,7 @@ def dossier_of(test: SituationTest, place: int, at: int) -> Dossier:
         control=control,
         test=tested,
         plain=None if otherwise is None else people.plain(row, k),
-        finding=_finding(test, place, at),
+        finding=Finding(**{field.name: found[field.name] for field in fields(Finding)}),
         tests=int(np.sum(test.counts.known[:, at])),
         tau=test.rule.tau,
         level=test.rule.level,
@@ -214,7 +221,7 @@ class _People:
         values = tuple(value_of(column, row) for column in self.columns)
         return Peer(who.called(row), distance, bool(who.negative[row]), values)
 
-    def members(self, rows: Positions, distances: NDArray[np.float64]) -> tuple[Peer, ...]:
+    def members(self, rows: Positions, distances: Array) -> tuple[Peer, ...]:
         pairs = zip(rows.tolist(), distances.tolist(), strict=True)
         return tuple(self.peer(row, distance) for row, distance in pairs)
 
@@ -297,23 +304,6 @@ def _about(people: tuple[Peer, ...], group: str, like: str) -> str:
     return f"the {len(people)} {group} who are most like {like}"
 
 
-def _finding(test: SituationTest, place: int, at: int) -> Finding:
-    said, chance = test.evidence, test.chance
-    numbers = ("control_rate", "test_rate", "delta", "low", "high", "p_value", "p_adjusted")
-    truths = {
-        "evidence": said.found,
-        "significant": said.significant,
-        "discovery": said.discoveries,
-        "positive_discovery": test.positive.discoveries,
-    }
-    found: dict[str, Any] = {name: float(getattr(said, name)[place, at]) for name in numbers}
-    return Finding(
-        **found,
-        **{name: bool(each[place, at]) for name, each in truths.items()},
-        by_chance=None if chance is None else float(chance.delta[place, at]),
-    )
-
-
 def _sentences(found: Dossier) -> list[str]:
     control, test, said = found.control, found.test, found.finding
     if not len(control) or not len(test):
@@ -355,18 +345,13 @@ def _standing(found: Dossier) -> str:
 
 def _conclusion(found: Dossier) -> str:
     said, tau, level = found.finding, f"{found.tau:g}", f"{100 * found.level:.6g}%"
+    line = f"evidence of a difference above {tau}, under these assumptions"
     if not said.evidence:
-        line = f"That is no evidence of a difference above {tau}, under these assumptions"
+        line = f"no {line}"
     elif not said.significant:
-        line = (
-            f"That is evidence of a difference above {tau}, under these assumptions, but the "
-            f"interval includes {tau}: of so few people chance alone may give as much"
-        )
+        line += f", but the interval includes {tau}: of so few people chance alone may give as much"
     else:
-        line = (
-            f"That is evidence of a difference above {tau}, under these assumptions, and the "
-            f"interval excludes {tau} at the {level} level"
-        )
+        line += f", and the interval excludes {tau} at the {level} level"
     if said.by_chance is None:
-        return f"{line}."
-    return f"{line}. Groups exchanged among neighbors give {said.by_chance:+.3f} here."
+        return f"That is {line}."
+    return f"That is {line}. Groups exchanged among neighbors give {said.by_chance:+.3f} here."

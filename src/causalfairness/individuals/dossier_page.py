@@ -155,12 +155,9 @@ def _legend(found: Dossier) -> str:
         f'<span class="{kind}">●</span> {_text(group.name)}: {_text(group.about)}'
         for kind, group in zip(KINDS, _groups(found), strict=False)
     ]
-    dashed = "the person" + (
-        ", in the test group the counterfactual" if found.otherwise is not None else ""
-    )
     lines.append(
-        f"Filled: declined; open: not declined. Dashed line: {dashed}. People in one place are "
-        "stacked; high stacks spread to both sides."
+        f"Filled: declined; open: not declined. Dashed line: {found.centers}. People in one place "
+        "are stacked; high stacks spread to both sides."
     )
     return f'<p class="small">{"<br>".join(lines)}</p>'
 

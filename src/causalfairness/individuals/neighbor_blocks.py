@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.individuals.distances import HALF, Points, Rule, Terms
+from causalfairness.individuals.distances import HALF, Array, Points, Positions, Rule, Terms
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 BLOCK = 2048  # candidates
 SPARE = 2  # times k: where more may be near, the sums themselves say who is
 UNLIKE_ANY = -2  # a code that no candidate has

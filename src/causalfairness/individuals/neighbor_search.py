@@ -17,13 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.individuals.compiling import compiled, inlined
-from causalfairness.individuals.distances import HALF, Rule, Terms
-from causalfairness.individuals.neighbor_tree import Tree, bits_of, tree_of
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
-Positions = NDArray[np.int64]
-Bits = NDArray[np.uint64]
+from causalfairness.individuals.distances import HALF, Array, Codes, Positions, Rule, Terms
+from causalfairness.individuals.neighbor_tree import Bits, Tree, bits_of, tree_of
 
 
 class Queries(NamedTuple):

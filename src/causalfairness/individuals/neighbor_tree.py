@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.individuals.compiling import compiled, inlined
+from causalfairness.individuals.distances import Array, Codes, Positions
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
-Positions = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 LEAF = 64  # at most so many candidates are looked at one by one
 SAMPLE = 63  # values that a median is taken of

@@ -12,21 +12,20 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import NeighborError
 from causalfairness.individuals.distances import (
     STEPS,
+    Array,
     Distance,
     Points,
+    Positions,
     Rule,
     Terms,
     rule_of,
 )
 from causalfairness.progress import track
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 NOBODY = -1
 BLOCK = 512  # queries that a thread takes at a time
 MANY = 10  # numbers, from which on a tree leaves out too few to be worth it

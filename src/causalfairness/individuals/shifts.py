@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects import Basis, Effect, EffectTable
 from causalfairness.effects.effect import ROWS_ALONE
 from causalfairness.effects.table import as_html, as_pandas, as_polars, as_section, as_text
+from causalfairness.individuals.distances import Array, Positions, Truths
 from causalfairness.inference import Interval, normal_interval, wilson_interval
 from causalfairness.inference.proportions import effective_size, quantiles
 from causalfairness.scm.refits import Plan, Uncertainty
@@ -25,7 +25,6 @@ from causalfairness.tables import RowAccount, add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
 from causalfairness.tables.groups import GroupLabel, group_label, shown
 
-Array = NDArray[np.float64]
 FEW = 30  # people; fewer are pointed out
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles of shifts
 GRID = 256  # points at which densities are given
@@ -131,8 +130,8 @@ class CounterfactualFairness:
     data: Any
     told: tuple[str, ...]
     groups: tuple[GroupLabel, ...]
-    group: NDArray[np.int64]  # which of `groups`, per row
-    changed: NDArray[np.bool_]
+    group: Positions  # which of `groups`, per row
+    changed: Truths
     fact: Array  # (n,)
     otherwise: Array  # (draws, n)
     decided: Array | None  # (n,)
@@ -143,7 +142,7 @@ class CounterfactualFairness:
     uncertainty: Mapping[int, Uncertainty] = field(default_factory=dict)
     scale: str = ""
     weights: Array | None = None  # how much each row counts; None: all alike
-    kept: NDArray[np.int64] | None = None
+    kept: Positions | None = None
     account: RowAccount | None = None
 
     @cached_property
@@ -168,8 +167,7 @@ class CounterfactualFairness:
 
     def table(self, level: float = 0.95) -> EffectTable:
         """What is the mean shift of each group whose people are set to another value?"""
-        effects = [found.shift for found in self._told()]
-        return EffectTable(tuple(effects), level=level)
+        return EffectTable(tuple(found.shift for found in self._told()), level=level)
 
     def to_records(self, level: float = 0.95) -> list[dict[str, Any]]:
         """What was found for each group, as plain data: means, quantiles, flips, intervals?"""
@@ -317,7 +315,7 @@ class CounterfactualFairness:
             effective=float(effective_size(own.sum(), own @ own)),
         )
 
-    def _quantiles(self, inside: NDArray[np.bool_]) -> Array:
+    def _quantiles(self, inside: Truths) -> Array:
         if self.weights is None:
             return np.asarray(np.quantile(self.shift[inside], SHARES))
         return quantiles(self.shift[inside], self.weights[inside], SHARES)
@@ -368,8 +366,7 @@ def _bandwidth(values: Array) -> float:
 def _density(values: Array, at: Array, width: float, weights: Array) -> Array:
     """A Gaussian kernel estimate; counts on a fine grid first, so that many rows cost little."""
     fine = np.linspace(at[0], at[-1], 2048)
-    span = (at[0], at[-1])
-    counts = np.histogram(values, bins=len(fine), range=span, weights=weights)[0]
+    counts = np.histogram(values, bins=len(fine), range=(at[0], at[-1]), weights=weights)[0]
     step = (at[-1] - at[0]) / len(fine)
     centers = at[0] + (np.arange(len(fine)) + 0.5) * step
     kernel = np.exp(-0.5 * ((at[:, None] - centers) / width) ** 2)

@@ -13,14 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfairness.individuals.distances import Array, Positions, Truths
 from causalfairness.individuals.situation_evidence import TIE
 from causalfairness.individuals.situation_groups import NOBODY, Neighborhood, PeerGroups
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 DRAWS, NEAR, SEED = 10, 10, 1
 
 

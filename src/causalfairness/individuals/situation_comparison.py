@@ -23,17 +23,14 @@ from itertools import permutations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_pandas, as_polars, as_text
 from causalfairness.errors import SituationError
+from causalfairness.individuals.distances import Array, Positions, Truths
 from causalfairness.individuals.situation_evidence import PublishedRule
 from causalfairness.individuals.situation_result import SituationTest
 from causalfairness.inference import benjamini_hochberg
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 By = Literal["evidence", "significant", "discovery"]
 FLIPPED = "counterfactual fairness"
 
@@ -219,13 +216,7 @@ def _simes(p_values: Array) -> Array:
 
 def _marked(test: SituationTest, at: int, by: By) -> Positions:
     """Rows of the people that a test finds."""
-    said = test.evidence
-    marks = {
-        "evidence": said.found,
-        "significant": said.significant,
-        "discovery": said.discoveries,
-    }
-    people = test.situations.complainants[marks[by][:, at]]
+    people = test.situations.complainants[test.findings[by][:, at]]
     return np.asarray(test.situations.brought(people))
 
 

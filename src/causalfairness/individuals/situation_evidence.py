@@ -16,12 +16,13 @@ mirror image, with the two groups exchanged: delta < -tau.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import SituationError
+from causalfairness.individuals.distances import Array, Truths
 from causalfairness.inference import (
     Bounds,
     agresti_caffo_interval,
@@ -31,8 +32,6 @@ from causalfairness.inference import (
     wald_interval,
 )
 
-Array = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 Sided = Literal["one", "two"]
 IntervalName = Literal["wald", "newcombe", "agresti-caffo"]
 TIE = 1e-9
@@ -85,13 +84,21 @@ class Evidence:
     found: Truths
     significant: Truths
     p_value: Array
-    p_adjusted: Array  # over the people, for each k
     error: float  # 1 - level
 
     @property
     def delta(self) -> Array:
         """How much larger is the share of negative decisions in the control group?"""
         return np.asarray(self.control_rate - self.test_rate)
+
+    @cached_property
+    def p_adjusted(self) -> Array:
+        """Which p-values allow for the number of people? Benjamini-Hochberg, for each k."""
+        result = np.full_like(self.p_value, np.nan)
+        for at, column in enumerate(self.p_value.T):
+            known = ~np.isnan(column)
+            result[known, at] = benjamini_hochberg(column[known])
+        return result
 
     @property
     def discoveries(self) -> Truths:
@@ -119,17 +126,18 @@ class IntervalRule:
     @property
     def words(self) -> str:
         """How are the intervals described?"""
-        percent = f"{100 * self.level:.6g}%"
-        return f"{self.name}, {self.sided}-sided at the {percent} level"
+        return f"{self.name}, {self.sided}-sided at the {100 * self.level:.6g}% level"
 
     def weigh(self, counts: Counts, by_chance: Array | float = 0.0) -> Evidence:
         """What do these counts say, where chance alone gives such differences?"""
         known = counts.known
-        rates = [_rate(*pair) for pair in (counts[:2], counts[2:])]
+        rates = [
+            np.divide(negative, size, out=np.full(size.shape, np.nan), where=size > 0)
+            for negative, size in (counts[:2], counts[2:])
+        ]
         inner = 2 * self.level - 1 if self.sided == "one" else self.level
         ends = self.interval(*counts, inner)
         found = known & (np.where(known, rates[0] - rates[1], 0.0) - self.tau > TIE)
-        p_value = np.where(known, self.p_values(counts, by_chance), np.nan)
         return Evidence(
             control_rate=rates[0],
             test_rate=rates[1],
@@ -137,8 +145,7 @@ class IntervalRule:
             high=np.where(known, ends.high, np.nan),
             found=found,
             significant=found & (ends.low - self.tau > TIE),
-            p_value=p_value,
-            p_adjusted=adjusted(p_value),
+            p_value=np.where(known, self.p_values(counts, by_chance), np.nan),
             error=1 - self.level,
         )
 
@@ -176,7 +183,6 @@ class PublishedRule:
         delta = p - q
         low = delta - REACH * error
         found = np.round(delta, DIGITS) > self.tau
-        p_value = exact_p_values(*counts, tau=self.tau)
         return Evidence(
             control_rate=p,
             test_rate=q,
@@ -184,8 +190,7 @@ class PublishedRule:
             high=delta + REACH * error,
             found=found,
             significant=found & (np.round(low, DIGITS) > self.tau),
-            p_value=p_value,
-            p_adjusted=adjusted(p_value),
+            p_value=exact_p_values(*counts, tau=self.tau),
             error=1 - self.level,
         )
 
@@ -219,21 +224,6 @@ def interval_rule(
         return IntervalRule(tau, level, sided, NAMED[interval], interval.title())
     name = str(getattr(interval, "__name__", type(interval).__name__))
     return IntervalRule(tau, level, sided, interval, name)
-
-
-def adjusted(p_value: Array) -> Array:
-    """Which p-values allow for the number of people? Benjamini-Hochberg, for each k."""
-    result = np.full_like(p_value, np.nan)
-    for at in range(p_value.shape[1]):
-        known = ~np.isnan(p_value[:, at])
-        if known.any():
-            result[known, at] = benjamini_hochberg(p_value[known, at])
-    return result
-
-
-def _rate(negative: Array, size: Array) -> Array:
-    rate: Array = np.divide(negative, size, out=np.full(size.shape, np.nan), where=size > 0)
-    return rate
 
 
 def _tail(counts: Counts, tau: float, by_chance: Array | float) -> Array:

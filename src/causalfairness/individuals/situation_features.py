@@ -10,15 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnTypeError
-from causalfairness.individuals.distances import Points
+from causalfairness.individuals.distances import Array, Points, Positions
 from causalfairness.tables import Column
 from causalfairness.tables.frames import FrameRows
-
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -54,9 +50,9 @@ def read_points(
         columns = [table.read(name) for table in tables]
         for column in columns:
             column.check_amounts()
-        if all(_is_number(column) for column in columns):
+        if all(column.is_number for column in columns):
             numbers[name] = [_finite(column) for column in columns]
-        elif not any(_is_number(column) and not column.is_missing.all() for column in columns):
+        elif not any(column.is_number and not column.is_missing.all() for column in columns):
             if tables[0].is_ranked(name):
                 numbers[name] = _ranks(columns, tuple(tables[0].types[name].categories))
             else:
@@ -73,10 +69,6 @@ def read_points(
         codes = np.column_stack([none, *(column[at] for column in words.values())])
         points.append(Points(places, codes.astype(np.int32)))
     return FeatureOrder(tuple(numbers), tuple(words)), tuple(points)
-
-
-def _is_number(column: Column) -> bool:
-    return column.values is not None
 
 
 def _finite(column: Column) -> Array:

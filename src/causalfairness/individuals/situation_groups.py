@@ -13,14 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalfairness.individuals.distances import Distance, Points
+from causalfairness.individuals.distances import Array, Distance, Points, Positions, Truths
 from causalfairness.individuals.neighbors import nearest_neighbors
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 NOBODY = -1
 SAME = 0.5e-9  # distances are rounded to 1e-9
 

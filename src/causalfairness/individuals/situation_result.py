@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.effects.table import as_section
 from causalfairness.errors import SituationError
+from causalfairness.individuals.distances import Truths
 from causalfairness.individuals.dossier import Dossier, dossier_of
 from causalfairness.individuals.situation_chance import Chance, chance_of
 from causalfairness.individuals.situation_evidence import Counts, Evidence, PublishedRule, Rule
@@ -27,14 +27,14 @@ from causalfairness.individuals.situation_table import (
     SituationTable,
 )
 from causalfairness.inference.exact_difference import LARGEST
+from causalfairness.tables.groups import typed
 
-Array = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 NO_WIDTH = (
     "{count:,} of {total:,} intervals have no width, because both shares are 0 or 1; so few people "
     "cannot make that sure: interval='newcombe' stays honest there"
 )
 
+DIFFERENCE = ("control_rate", "test_rate", "delta", "low", "high")
 LARGE = f"p-values of groups of more than {LARGEST} people are those of a normal approximation"
 
 
@@ -120,6 +120,25 @@ class SituationTest:
         people = self.situations.complainants
         return np.asarray(self.situations.negative[people] & ~self.selves.negative[people])
 
+    @cached_property
+    def findings(self) -> dict[str, Any]:
+        """What was found, by the names of the table? Arrays of (people, ks)."""
+        said, counts = self.evidence, self.counts
+        return {
+            "control_size": counts.control.astype(np.int64),
+            "test_size": counts.test.astype(np.int64),
+            **{name: getattr(said, name) for name in DIFFERENCE},
+            "evidence": said.found,
+            "significant": said.significant,
+            **({} if self.chance is None else {"by_chance": self.chance.delta}),
+            "p_value": said.p_value,
+            "p_adjusted": said.p_adjusted,
+            "discovery": said.discoveries,
+            "positive": self.positive.found,
+            "positive_significant": self.positive.significant,
+            "positive_discovery": self.positive.discoveries,
+        }
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What should be known before these numbers are believed?"""
@@ -135,31 +154,13 @@ class SituationTest:
         `row` is the position of the person in the data, from 0, `delta` the share of negative
         decisions in the control group minus that in the test group.
         """
-        people, said = self.situations.complainants, self.evidence
+        people = self.situations.complainants
         columns: dict[str, Any] = {"row": np.tile(self.situations.brought(people), len(self.ks))}
         if self.situations.ids is not None:
             ids = [value_of(self.situations.ids, int(row)) for row in people]
-            columns["id"] = [_whole(value) for value in ids] * len(self.ks)
+            columns["id"] = [typed(value) for value in ids] * len(self.ks)
         columns["k"] = np.repeat(np.array(self.ks, dtype=np.int64), len(people))
-        counts = self.counts
-        for name, values in {
-            "control_size": counts.control.astype(np.int64),
-            "test_size": counts.test.astype(np.int64),
-            "control_rate": said.control_rate,
-            "test_rate": said.test_rate,
-            "delta": said.delta,
-            "low": said.low,
-            "high": said.high,
-            "evidence": said.found,
-            "significant": said.significant,
-            **({} if self.chance is None else {"by_chance": self.chance.delta}),
-            "p_value": said.p_value,
-            "p_adjusted": said.p_adjusted,
-            "discovery": said.discoveries,
-            "positive": self.positive.found,
-            "positive_significant": self.positive.significant,
-            "positive_discovery": self.positive.discoveries,
-        }.items():
+        for name, values in self.findings.items():
             columns[name] = values.T.reshape(-1)  # everybody for the first k, then the next
         if self.flipped is not None:
             columns["flipped"] = np.tile(self.flipped, len(self.ks))
@@ -307,8 +308,3 @@ def _counts(found: SituationSummary, name: str) -> str:
 
 def _each(found: SituationSummary, name: str) -> str:
     return ", ".join(f"{getattr(line, name):,.0f} at k = {line.k}" for line in found)
-
-
-def _whole(value: Any) -> Any:
-    """Ids that are whole numbers are written as such."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

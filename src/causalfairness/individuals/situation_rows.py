@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import MissingValuesError, OutcomeError, RoleError, SituationError
 from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
+from causalfairness.individuals.distances import Positions, Truths
 from causalfairness.tables import Column
 from causalfairness.tables.columns import Value
 from causalfairness.tables.frames import FrameRows, frame_rows
@@ -30,9 +30,6 @@ from causalfairness.tables.groups import (
     shown,
 )
 from causalfairness.tables.missing import said_of_dropped
-
-Positions = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

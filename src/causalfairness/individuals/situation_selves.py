@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import ColumnNotFoundError, InterventionError, SituationError
 from causalfairness.estimators.answers import answers, own_order
 from causalfairness.individuals.auditee import LIKE_THE_DATA, auditee_of
-from causalfairness.individuals.distances import Points
+from causalfairness.individuals.distances import Array, Codes, Points, Truths
 from causalfairness.individuals.situation_rows import Situations, is_negative, spelled, value_of
 from causalfairness.scm import StructuralCausalModel
 from causalfairness.tables import only_rows
@@ -25,7 +24,6 @@ from causalfairness.tables.columns import Column
 from causalfairness.tables.frames import FrameRows, column_from, frame_rows
 from causalfairness.tables.groups import group_label, label_groups
 
-Truths = NDArray[np.bool_]
 LOOSE = 0.5  # correlation below which, and standard errors within which, rows go together by chance
 CHANCE = 4.0
 TABLE = "the counterfactual table holds what each person would have been in the other group"
@@ -189,7 +187,7 @@ def _answers(predict: Any, found: Situations, rows: FrameRows) -> Truths:
     return is_negative(column_from(found.decision, plain), found.decisions, "the model's answers")
 
 
-def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
+def _correlation(x: Array, y: Array) -> float | None:
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -197,7 +195,7 @@ def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _agreement(x: NDArray[np.int32], y: NDArray[np.int32]) -> float | None:
+def _agreement(x: Codes, y: Codes) -> float | None:
     """How closely do labels go along? The largest correlation of having, or not having, a label."""
     having = [((x == label).astype(float), (y == label).astype(float)) for label in np.unique(x)]
     along = [_correlation(here, there) for here, there in having]

@@ -189,7 +189,7 @@ def _tested(situations: Situations, selves: Selves | None, settings: Settings) -
         points=facts,
         complainants=situations.complainants,
         others=situations.others,
-        distance=_distance(facts, order, settings.distance, settings.weights),
+        distance=_distance(facts, order, settings),
         within=settings.within,
         workers=settings.workers,
         lots=situations.lots(),
@@ -259,16 +259,12 @@ def check_centers(situations: Situations, selves: Selves, include_centers: bool)
         )
 
 
-def _distance(
-    points: Points,
-    order: FeatureOrder,
-    make: MakeDistance | None,
-    weights: Mapping[str, float] | None,
-) -> Distance:
-    if make is not None:
+def _distance(points: Points, order: FeatureOrder, settings: Settings) -> Distance:
+    weights = settings.weights
+    if settings.distance is not None:
         if weights is not None:
             raise SituationError("distance says how features count; leave weights out")
-        return make(points)
+        return settings.distance(points)
     usual = mixed_distance(points, None if weights is None else _weights(weights, order))
     if not (usual.ranges > 0).any() and (points.codes == points.codes[:1]).all():
         raise SituationError(

@@ -16,8 +16,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
-from scipy.stats import binom
 
 Array = NDArray[np.float64]
 LARGEST = 200  # people per group up to whom tables are exact
@@ -49,6 +47,8 @@ def exact_p_values(x: ArrayLike, n: ArrayLike, y: ArrayLike, m: ArrayLike, tau: 
     [0.0215, 1.0]
     """
     asked = (np.asarray(each, dtype=float) for each in (n, m, tau, x, y))
+    from scipy.special import ndtr
+
     n, m, margins, x, y = np.broadcast_arrays(*asked)
     inside = (x >= 0) & (x <= n) & (y >= 0) & (y <= m) & (np.abs(margins) < 1)
     if not (inside.all() and all((each == np.rint(each)).all() for each in (n, m, x, y))):
@@ -98,6 +98,8 @@ def _fitted(p: Array, q: Array, ratio: float, tau: float) -> Array:
 @lru_cache(maxsize=512)
 def _table(n: int, m: int, tau: float) -> Array:
     """P-values of all counts (i, j): (n + 1, m + 1)."""
+    from scipy.stats import binom
+
     i, j = np.arange(n + 1), np.arange(m + 1)
     statistic = score(i[:, None] / n, n, j / m, m, tau).ravel()
     order = np.argsort(-statistic, kind="stable")

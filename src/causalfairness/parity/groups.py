@@ -25,8 +25,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference import holm, simultaneous_quantile
 from causalfairness.parity.statistical import check_convention, describe, explain, pick
 from causalfairness.tables import Missing, Of, ask
-from causalfairness.tables.columns import Value
-from causalfairness.tables.groups import COMPARISON, GroupLabel, members
+from causalfairness.tables.groups import COMPARISON, GroupLabel, members, typed
 
 TOO_FEW = (GroupNotFoundError, OutcomeError, WeightError)  # of a group that nobody asked for
 ROWS = ("total", "direct", "indirect", "spurious")
@@ -167,9 +166,5 @@ def _other_groups(present: Sequence[GroupLabel], model: StandardFairnessModel) -
     """Every known group but the reference, spelled as a user would."""
     role = members(present, model.for_groups(comparison=None))
     others = [label for label, r in zip(present, role, strict=True) if r == COMPARISON]
-    spelled = [tuple(_plain(value) for value in label) for label in others]
+    spelled = [tuple(typed(value) for value in label) for label in others]
     return [label[0] if isinstance(model.protected, str) else label for label in spelled]
-
-
-def _plain(value: Value) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value

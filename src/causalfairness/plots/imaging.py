@@ -80,10 +80,9 @@ def counterfactual_scores(
         raise ValueError(f"there are at most {MOST} groups in a picture; got {count}")
     ax = empty_picture(ax, theme, size=(WIDTH, MARGIN + PANEL * count), lines="none", note=note)
     _grid(ax, found, row, column, theme)
-    width = points_across(ax)[0]
     what = f"{made.findings[column]}, as scored by {made.models[row]}: made image by real image"
     measured(ax, what, theme, pad=22)
-    footnote(ax, note, theme, width=width, below=2 * theme.size)
+    footnote(ax, note, theme, width=points_across(ax)[0], below=2 * theme.size)
     remember(ax, title="Scores of images made for other groups", caption=words)
     return ax
 

@@ -103,10 +103,6 @@ def invariance_caption(found: Mapping[str, InvarianceTest], agreement: ArrayLike
     """
     agreed = _agreement(found, agreement)
     steady = agreed == 1
-    sentences = [
-        f"{len(agreed)} models, whose predictions agree with those in another group between "
-        f"{100 * agreed.min():.3g}% and {100 * agreed.max():.3g}% of the time."
-    ]
     told = [
         f"{brief(name)} {int((_below(test) & steady).sum())} of {int(steady.sum())} that always "
         f"agree and {int((_below(test) & ~steady).sum())} of {int((~steady).sum())} others"
@@ -114,8 +110,12 @@ def invariance_caption(found: Mapping[str, InvarianceTest], agreement: ArrayLike
         for name, test in found.items()
     ]
     levels = " or ".join(sorted({percentage(test.level) for test in found.values()}))
-    rejected = f"Rejected at the {levels} level, each model on its own: {'; '.join(told)}"
-    return " ".join([*sentences, f"{rejected}, under the stated assumptions of each test."])
+    return (
+        f"{len(agreed)} models, whose predictions agree with those in another group between "
+        f"{100 * agreed.min():.3g}% and {100 * agreed.max():.3g}% of the time. Rejected at the "
+        f"{levels} level, each model on its own: {'; '.join(told)}, under the stated assumptions "
+        "of each test."
+    )
 
 
 def _agreement(found: Mapping[str, InvarianceTest], agreement: ArrayLike) -> Array:
@@ -167,11 +167,9 @@ def _set_range(panel: Axes, agreed: Array, lowest: float, theme: Theme, *, left:
 
 
 def _draw(panel: Axes, test: InvarianceTest, agreed: Array, theme: Theme) -> None:
-    border = log(1 - test.level)
-    panel.axhline(border, color=theme.muted, linewidth=0.9, linestyle=DASHED)
+    panel.axhline(log(1 - test.level), color=theme.muted, linewidth=0.9, linestyle=DASHED)
     look: Any = {"markersize": 0.4 * theme.size, "markeredgewidth": 0.9}
-    dots = (~test.undecided, "o"), (test.undecided, "D")
-    for chosen, marker in dots:
+    for chosen, marker in ((~test.undecided, "o"), (test.undecided, "D")):
         at = agreed[chosen], test.log_p_value[chosen], _below(test)[chosen]
         draw_kinds(panel, *at, theme.indirect, theme, marker=marker, **look)
 

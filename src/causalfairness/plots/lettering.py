@@ -120,13 +120,8 @@ def turned(line: str) -> str:
     >>> turned("abc \\u05d0\\u05d1") == "abc \\u05d1\\u05d0"
     True
     """
-    runs = [
-        (right_to_left, "".join(run))
-        for right_to_left, run in groupby(
-            line, key=lambda letter: unicodedata.bidirectional(letter) in ("R", "AL", "NSM")
-        )
-    ]
-    return "".join(run[::-1] if right_to_left else run for right_to_left, run in runs)
+    runs = groupby(line, lambda each: unicodedata.bidirectional(each) in ("R", "AL", "NSM"))
+    return "".join("".join([*run][:: -1 if backwards else 1]) for backwards, run in runs)
 
 
 def _letters(name: str, fonts: tuple[str, ...]) -> list[str]:

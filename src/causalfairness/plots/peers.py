@@ -181,14 +181,11 @@ def _name(ax: Axes, blocks: Sequence[_Block], width: float, size: float, theme: 
 
 
 def _note(found: Dossier) -> str:
-    center = "the person"
-    if found.otherwise is not None:
-        center += ", in the test group the counterfactual"
     said = found.finding
     between = f"{said.low:+.2f} to {said.high:+.2f}"
     return (
-        f"Filled: declined ({found.means_declined}). Dashed: {center}. Declined in the control "
-        f"group {_share(said.control_rate)}, in the test group {_share(said.test_rate)}; "
+        f"Filled: declined ({found.means_declined}). Dashed: {found.centers}. Declined in the "
+        f"control group {_share(said.control_rate)}, in the test group {_share(said.test_rate)}; "
         f"difference {said.delta:+.2f} ({between}; {found.interval})."
     )
 

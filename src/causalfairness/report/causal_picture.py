@@ -8,7 +8,7 @@ the gap, comparison group minus reference group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from causalfairness.effects import Decomposition
@@ -102,7 +102,9 @@ def _of_model(
 ) -> str:
     target = of or ("prediction" if model.outcome is None else "outcome")
     if target not in ("outcome", "prediction") or getattr(model, target) is None:
-        raise RoleError(f"of={of!r}: the model has {_targets(model)}; ask for what it has")
+        named = {"an outcome": model.outcome, "a prediction": model.prediction}
+        has = " and ".join(name for name, value in named.items() if value)
+        raise RoleError(f"of={of!r}: the model has {has}; ask for what it has")
     made = model.prediction_column or "a function of the others"
     columns = {
         "protected": model.protected_columns,
@@ -274,11 +276,6 @@ def _attribute(
             raise RoleError("effects belong to paths: say which column is protected, and outcome")
         return ()
     return (protected,) if isinstance(protected, str) else tuple(protected)
-
-
-def _targets(model: StandardFairnessModel) -> str:
-    named: Mapping[str, object] = {"outcome": model.outcome, "prediction": model.prediction}
-    return " and ".join(f"an {n}" if n == "outcome" else f"a {n}" for n, v in named.items() if v)
 
 
 def _short(name: str | None) -> str:

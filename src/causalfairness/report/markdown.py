@@ -99,10 +99,7 @@ def _origins(summary: Summary) -> list[Fact]:
     versions = ", ".join(f"{name} {text}" for name, text in origin.libraries.items())
     texts = {
         "data": origin.source,
-        "fingerprint": origin.fingerprint,
-        "estimator": origin.estimator,
-        "seed": origin.seed,
-        "date": origin.date,
+        **{name: getattr(origin, name) for name in ("fingerprint", "estimator", "seed", "date")},
         "causalfairness": origin.package,
         "Python": origin.python,
         "libraries": versions,

@@ -68,7 +68,8 @@ def summarise(
             f"a report is made of a Decomposition or a GroupComparison; found a "
             f"{type(result).__name__}"
         )
-    known = _known_names(found, model)
+    columns = () if model is None else model.role_columns
+    known = (*columns, *(name for one in found for name in _names(one).values()))
     return Summary(
         schema=SCHEMA,
         kind="group comparison" if isinstance(result, GroupComparison) else "decomposition",
@@ -124,9 +125,7 @@ def _finding(found: Decomposition, level: float, known: Iterable[str]) -> Findin
         summary.effects, tuple(meanings[name] for name in summary.names), level=level
     )
     return Finding(
-        what=found.what,
-        reference=found.reference,
-        comparison=found.comparison,
+        **_names(found),
         convention=found.convention,
         sentences=_sentences(found, level),
         waterfall=walk(
@@ -247,14 +246,6 @@ def _not_compared(
 def _assumptions(found: tuple[Decomposition, ...], known: Iterable[str]) -> tuple[Sentence, ...]:
     stated = dict.fromkeys(text for one in found for text in one.diagnostics.assumptions)
     return tuple(Sentence.mark(text, known) for text in stated)
-
-
-def _known_names(
-    found: tuple[Decomposition, ...], model: StandardFairnessModel | None
-) -> tuple[str, ...]:
-    groups = (name for one in found for name in _names(one).values())
-    columns = () if model is None else model.role_columns
-    return tuple(dict.fromkeys((*columns, *groups)))
 
 
 def _trace(

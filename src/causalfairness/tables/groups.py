@@ -141,6 +141,15 @@ def shown(label: Iterable[Value]) -> str:
     return ", ".join("missing" if value is None else shown_value(value) for value in label)
 
 
+def typed(value: Any) -> Any:
+    """How would a user type a value of a column? Whole numbers without a decimal point.
+
+    >>> typed(3.0), typed(0.5), typed("Male")
+    (3, 0.5, 'Male')
+    """
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def shown_value(value: Value) -> str:
     """How is one value written for people? Whole numbers without a decimal point."""
     if isinstance(value, float) and abs(value) < IN_FULL and value.is_integer():

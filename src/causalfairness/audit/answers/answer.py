@@ -18,6 +18,7 @@ from causalfairness.parity.necessity.rules import EquivalenceRule, unjudged
 from causalfairness.tables.disclosure import without_few
 
 Record = Mapping[str, Any]
+AS_IS = ("effects", "verdict", "judgment", "sensitivity", "details", "diagnostics")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +51,7 @@ class Answer:
         return {
             "sentences": list(self.sentences),
             "table": as_table(rows),
-            "effects": plain(self.effects),
-            "verdict": self.verdict,
-            "judgment": plain(self.judgment),
-            "sensitivity": plain(self.sensitivity),
-            "details": plain(self.details),
-            "diagnostics": plain(self.diagnostics),
+            **{name: plain(getattr(self, name)) for name in AS_IS},
             "settled": worst(each.get("settled", True) for each in self.diagnostics),
             "assumptions": list(dict.fromkeys(self.assumptions)),
             "notes": list(dict.fromkeys(self.notes)),

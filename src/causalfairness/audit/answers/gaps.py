@@ -25,6 +25,7 @@ from causalfairness.parity import (
 from causalfairness.tables.disclosure import group_sizes
 
 Found = Decomposition | ErrorRateDecomposition
+ABOUT = ("what", "reference", "comparison", "convention")
 
 
 def asked_of(study: Study, question: Any) -> Any:
@@ -157,10 +158,7 @@ def _parts(found: Found, level: float) -> dict[str, Any]:
         for mean in (found.world_means[direct, mediators, among],)
     ]
     return {
-        "what": found.what,
-        "reference": found.reference,
-        "comparison": found.comparison,
-        "convention": found.convention,
+        **{name: getattr(found, name) for name in ABOUT},
         "parts": found.summary(level).to_records(),
         "world_means": means,
     }

@@ -95,9 +95,7 @@ def situations(study: Study, question: SituationsQuestion, model: StandardFairne
         raise SituationError("there are no features that make people alike; name features")
     settings = study.audit.settings
     asked: dict[str, Any] = {
-        "protected": model.protected,
-        "comparison": model.comparison,
-        "reference": model.reference,
+        **{name: getattr(model, name) for name in ("protected", "comparison", "reference")},
         "features": list(features),
         "decision": decision,
         "favorable": favorable,

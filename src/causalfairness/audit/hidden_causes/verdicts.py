@@ -71,8 +71,7 @@ def share_to_change(
     judged: Sequence[Exposed], rule: EquivalenceRule, stages: Sequence[StageName] = STAGES
 ) -> float:
     """Which share, of outcome and weights alike, changes the verdict? 1 if none does."""
-    found = _least(judged, rule, lambda each, strength: each.bound(strength, stages))
-    return equal_strength(found)
+    return equal_strength(_least(judged, rule, lambda each, size: each.bound(size, stages)))
 
 
 def times_to_change(

@@ -35,6 +35,7 @@ from causalfairness.errors import CausalFairnessError, PredictorError, TrustErro
 
 FOUND = 1
 of_classifiers = o.under("Which classifiers")
+of_names = o.under("Which classifiers", show_default=False)
 HELP = """Do classifiers of radiographs depend on the group? Tests them with generated images.
 
 Examples:
@@ -70,29 +71,23 @@ Generator = Annotated[Path, of_folder("Folder of a generator.")]
 Part = Annotated[str, of_images("Whose images are audited, by their split.")]
 Classifier = Annotated[
     list[str] | None,
-    of_classifiers(
-        "Function that is audited (repeatable; needs --trust).",
-        metavar="MODULE:FUNCTION",
-        show_default=False,
-    ),
+    of_names("Function that is audited (repeatable; needs --trust).", metavar="MODULE:FUNCTION"),
 ]
 TrainClassifier = Annotated[
     list[str] | None,
-    of_classifiers(
+    of_names(
         "Network that is trained on the part train, then audited (repeatable): small, "
         "dense121, dense169, dense201, vgg13, vgg16, vgg19 or inception.",
         metavar="NETWORK",
-        show_default=False,
     ),
 ]
 Findings = Annotated[
     list[str] | None,
-    of_classifiers(
+    of_names(
         "What the outputs of the functions are, in their order (repeatable, or a,b). Those "
         "called as in the images are compared with what the people have.",
         "--finding",
         metavar="NAME",
-        show_default=False,
     ),
 ]
 Trust = Annotated[bool, of_classifiers("Run the function that is named.", "--trust")]

@@ -15,13 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.inference import Bounds, effective_size, quantiles, wilson_interval
+from causalfairness.parity.metrics.rows import Array, Mask, Positions
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Positions = NDArray[np.int64]
 SUMS = 5  # rows, w, w2, w score, w outcome
 
 

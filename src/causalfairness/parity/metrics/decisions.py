@@ -18,15 +18,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import RoleError
 from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
 from causalfairness.inference import quantiles
-from causalfairness.parity.metrics.rows import People
+from causalfairness.parity.metrics.rows import Array, Mask, People
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 ERROR_RATES = ("accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 NO_PREDICTION = "the model names no prediction"
 RATES = ("selection_rate", "base_rate", *ERROR_RATES)
@@ -134,7 +131,7 @@ def _averaged(prediction: Array | None, outcome: Array | None) -> dict[str, Arra
         found["mean_outcome"] = outcome
     if prediction is None or outcome is None or not scored:
         return found
-    if numeric or is_probability(prediction):
+    if numeric or (prediction.min() >= 0 and prediction.max() <= 1):  # a chance
         found["mean_error"] = prediction - outcome
     if numeric:
         found["rmse"] = (prediction - outcome) ** 2
@@ -201,11 +198,6 @@ def is_binary(values: Array) -> bool:
     (True, False)
     """
     return bool(np.all((values == 0) | (values == 1)))
-
-
-def is_probability(values: Array) -> bool:
-    """Can these scores be read as chances?"""
-    return bool(values.min() >= 0 and values.max() <= 1)
 
 
 def _range(values: Array) -> str:

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.fairness_model import EVERYONE_ELSE, StandardFairnessModel
 from causalfairness.inference import effective_size
 from causalfairness.parity.metrics.calibration import Calibration
 from causalfairness.parity.metrics.decisions import Decision
+from causalfairness.parity.metrics.rows import Array, Mask
 from causalfairness.parity.metrics.sums import Measure, Sums, measures_of
-from causalfairness.tables.columns import Value
-from causalfairness.tables.groups import GroupLabel, group_label, shown
-
-Array = NDArray[np.float64]
+from causalfairness.tables.groups import GroupLabel, group_label, shown, typed
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +86,7 @@ def _partition(
     bare = isinstance(model.protected, str) or len(attributes) == 1
     return Partition(
         by=tuple(model.protected_columns[at] for at in attributes),
-        groups=tuple(_plain(label[0]) if bare else tuple(map(_plain, label)) for label in present),
+        groups=tuple(typed(label[0]) if bare else tuple(map(typed, label)) for label in present),
         people=merged.people[:, 0],
         effective=effective_size(merged.people[:, 1], merged.people[:, 2]),
         measures=measures_of(merged, decision),
@@ -102,7 +99,7 @@ def _partition(
 
 def _sides(
     present: Sequence[GroupLabel], model: StandardFairnessModel, attributes: Sequence[int]
-) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+) -> tuple[tuple[int, ...], Mask]:
     """Which groups are held against whom?"""
     if model.reference is not None:
         reference = _part(model.reference, attributes)
@@ -118,10 +115,6 @@ def _part(group: Any, attributes: Sequence[int]) -> GroupLabel:
     label = group_label(group)
     assert label is not None
     return tuple(label[at] for at in attributes)
-
-
-def _plain(value: Value) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _named(value: Any) -> str:

@@ -13,34 +13,22 @@ the ratio between the smallest ends.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalfairness.inference import Interval
 from causalfairness.inference.proportions import flag_chances
 from causalfairness.parity.metrics.partitions import Partition
-from causalfairness.parity.metrics.sums import Measure, Shares, difference
+from causalfairness.parity.metrics.rows import Array, Positions
+from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.table import Record
 
-Array = NDArray[np.float64]
 FOUR_FIFTHS = 0.8
 ROUNDING = 1e-12
 NOBODY = "no such people"
 NONE_SELECTED = "the highest rate is 0"
-
-
-class Extremes(NamedTuple):
-    """Which groups are farthest apart, and how far?"""
-
-    highest: str
-    lowest: str
-    difference: float
-    difference_interval: Interval
-    fewest: float  # people of the smaller of the two, by their effective number
-    ratio: float | None = None
-    ratio_interval: Interval | None = None
+RATIO = ("ratio", "ratio_low", "ratio_high")
+Extremes = tuple[Record, float]  # which groups are farthest apart, and how many people are in one
 
 
 def rate_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
@@ -65,7 +53,7 @@ def gap_records(part: Partition, level: float, smallest: int) -> Iterator[Record
     """How far is every group from whom it is held against?"""
     for metric, measure in part.measures.items():
         against = part.against[metric]
-        low, high = difference(measure, against, level)
+        low, high = measure.minus(against, level)
         for at in part.compared:
             yield {
                 "by": part.attribute,
@@ -131,22 +119,9 @@ def screen_records(part: Partition, level: float, smallest: int) -> Iterator[Rec
 
 def extreme_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
     """How far apart are the groups at most?"""
-    for metric, found in _all_extremes(part, level).items():
-        ends = found.difference_interval
-        ratio = found.ratio_interval or (None, None)
-        yield {
-            "by": part.attribute,
-            "metric": metric,
-            "highest": found.highest,
-            "lowest": found.lowest,
-            "difference": found.difference,
-            "difference_low": number(ends[0]),
-            "difference_high": number(ends[1]),
-            "ratio": found.ratio,
-            "ratio_low": ratio[0],
-            "ratio_high": ratio[1],
-            "remark": remark_of(found.fewest, smallest=smallest),
-        }
+    for metric, (found, fewest) in _all_extremes(part, level).items():
+        remark = remark_of(fewest, smallest=smallest)
+        yield {"by": part.attribute, "metric": metric, **found, "remark": remark}
 
 
 def calibration_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
@@ -174,63 +149,54 @@ def calibration_records(part: Partition, level: float, smallest: int) -> Iterato
 
 
 def _all_extremes(part: Partition, level: float) -> dict[str, Extremes]:
-    found = {}
-    for metric, measure in part.measures.items():
-        extremes = _extremes(part, measure, level)
-        if extremes is not None:
-            found[metric] = extremes
-    odds = [
-        extremes
-        for metric in ("tpr", "fpr")
-        if metric in found
-        and (extremes := _extremes(part, part.measures[metric], level, questions=2))
-    ]
-    if len(odds) == 2:
-        found["equalized_odds"] = _worst(odds)
+    several = {  # where there are two to be compared
+        metric: known
+        for metric, measure in part.measures.items()
+        if len(known := np.flatnonzero(~np.isnan(measure.value))) > 1
+    }
+    found = {metric: _extremes(part, metric, known, level) for metric, known in several.items()}
+    if "tpr" in found and "fpr" in found:
+        odds = (_extremes(part, rate, several[rate], level, questions=2) for rate in ("tpr", "fpr"))
+        found["equalized_odds"] = _worst([*odds])
     return found
 
 
 def _extremes(
-    part: Partition, measure: Measure, level: float, *, questions: int = 1
-) -> Extremes | None:
-    """The two groups farthest apart; None where fewer than two have such people."""
-    known = np.flatnonzero(~np.isnan(measure.value))
-    if len(known) < 2:
-        return None
+    part: Partition, metric: str, known: Positions, level: float, *, questions: int = 1
+) -> Extremes:
+    """The two groups farthest apart, and how many people are in the smaller of them."""
+    measure = part.measures[metric]
     value = measure.value[known]
     top, bottom = known[np.argmax(value)], known[np.argmin(value)]
     pairs = len(known) * (len(known) - 1) / 2 * questions
     strict = 1 - (1 - level) / pairs
     rows, columns = measure.at(known[:, None]), measure.at(known[None, :])
     apart = ~np.eye(len(known), dtype=bool)
-    low, high = difference(rows, columns, strict)
+    low, high = rows.minus(columns, strict)
     most = 1.0 if isinstance(rows, Shares) else np.inf
-    ends = Interval(max(0.0, float(low[apart].max())), min(most, float(high[apart].max())))
-    found = Extremes(
-        highest=part.names[top],
-        lowest=part.names[bottom],
-        difference=float(value.max() - value.min()),
-        difference_interval=ends,
-        fewest=float(min(measure.total[top], measure.total[bottom])),
-    )
-    if not isinstance(rows, Shares) or not isinstance(columns, Shares) or not value.max() > 0:
-        return found
-    low, high = rows.over(columns, strict)
-    between = Interval(float(low[apart].min()), min(1.0, float(high[apart].min())))
-    return found._replace(ratio=float(value.min() / value.max()), ratio_interval=between)
+    found = {
+        "highest": part.names[top],
+        "lowest": part.names[bottom],
+        "difference": float(value.max() - value.min()),
+        "difference_low": max(0.0, float(low[apart].max())),
+        "difference_high": min(most, float(high[apart].max())),
+        **dict.fromkeys(RATIO),
+    }
+    if isinstance(rows, Shares) and isinstance(columns, Shares) and value.max() > 0:
+        low, high = rows.over(columns, strict)
+        ends = float(low[apart].min()), min(1.0, float(high[apart].min()))
+        found |= dict(zip(RATIO, (float(value.min() / value.max()), *ends), strict=True))
+    return found, float(min(measure.total[top], measure.total[bottom]))
 
 
 def _worst(odds: list[Extremes]) -> Extremes:
     """Equalized odds: the larger of the two differences, the smaller of the two ratios."""
-    widest = max(odds, key=lambda each: each.difference)
-    ends = Interval(*(max(each.difference_interval[end] for each in odds) for end in (0, 1)))
-    found = widest._replace(difference_interval=ends, ratio=None, ratio_interval=None)
-    if any(each.ratio_interval is None for each in odds):
-        return found
-    lowest = min(each.ratio for each in odds if each.ratio is not None)
-    both = [each.ratio_interval for each in odds if each.ratio_interval is not None]
-    between = Interval(*(min(each[end] for each in both) for end in (0, 1)))
-    return found._replace(ratio=lowest, ratio_interval=between)
+    widest, fewest = max(odds, key=lambda each: each[0]["difference"])
+    both = [found for found, _ in odds]
+    ends = {key: max(each[key] for each in both) for key in ("difference_low", "difference_high")}
+    known = all(each["ratio"] is not None for each in both)
+    least = {key: min(each[key] for each in both) if known else None for key in RATIO}
+    return {**widest, **ends, **least}, fewest
 
 
 def chances_of(part: Partition) -> tuple[Array, float]:

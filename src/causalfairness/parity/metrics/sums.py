@@ -31,10 +31,7 @@ from causalfairness.inference import (
 from causalfairness.inference.intervals import normal_reach
 from causalfairness.parity.metrics.calibration import Calibration, calibrate
 from causalfairness.parity.metrics.decisions import Decision
-from causalfairness.parity.metrics.rows import People
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from causalfairness.parity.metrics.rows import Array, Mask, People
 
 ROUNDING = 1e-9
 ANYONE: Mask = np.ones((2, 2), dtype=bool)
@@ -88,7 +85,7 @@ class Shares:
         """Which rates fit the data?"""
         return self._where_known(wilson_interval(self.hits, self.total, level))
 
-    def minus(self, other: Shares, level: float) -> Bounds:
+    def minus(self, other: Any, level: float) -> Bounds:
         """Which differences fit the data?"""
         found = added_people_interval(self.hits, self.total, other.hits, other.total, level)
         return self._where_known(found, other)
@@ -127,7 +124,7 @@ class Means:
         reach = normal_reach(level) * self.standard_error
         return Bounds(self.value - reach, self.value + reach)
 
-    def minus(self, other: Means, level: float) -> Bounds:
+    def minus(self, other: Any, level: float) -> Bounds:
         """Which differences fit the data?"""
         error = np.hypot(self.standard_error, other.standard_error)
         reach = normal_reach(level) * error
@@ -140,15 +137,6 @@ class Means:
 
 
 Measure = Shares | Means
-
-
-def difference(one: Measure, other: Measure, level: float) -> Bounds:
-    """Which differences of a metric between groups fit the data?"""
-    if isinstance(one, Shares) and isinstance(other, Shares):
-        return one.minus(other, level)
-    assert isinstance(one, Means)
-    assert isinstance(other, Means)
-    return one.minus(other, level)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from causalfairness.effects.table import as_section
 from causalfairness.errors import OutcomeError, RoleError
 from causalfairness.fairness_model import HIGHER, LOWER
 from causalfairness.inference.proportions import flag_chances
-from causalfairness.parity.metrics.decisions import Array, Mask
 from causalfairness.parity.metrics.records import NONE_SELECTED, reading_of, remark_of
+from causalfairness.parity.metrics.rows import Array, Mask
 from causalfairness.parity.metrics.sums import Shares
 from causalfairness.parity.metrics.table import MetricTable, Record
 from causalfairness.parity.metrics.words import between, said_of_screen

@@ -44,7 +44,7 @@ USERS = 3  # questions named one by one
 def assumptions(reading: Reading) -> Section:
     """What does each answer rest on, and what does the data say about it?"""
     entries = [*reading.told["assumptions"]]
-    spoken = sorted((each for each in entries if status_of(each) != STATUSES[-1]), key=_order)
+    spoken = [each for status in STATUSES[:-1] for each in entries if status_of(each) == status]
     silent = [each for each in entries if status_of(each) == STATUSES[-1]]
     blocks: list[Block] = [Sentences((SAID,), quiet=True)]
     if spoken:
@@ -63,10 +63,6 @@ def status_of(entry: Told) -> str:
             f"{entry.where}: status is {found[:60]!r}; expected one of {', '.join(STATUSES)}"
         )
     return found
-
-
-def _order(entry: Told) -> int:
-    return STATUSES.index(status_of(entry))
 
 
 def _testable(entries: Sequence[Told], reading: Reading) -> Pairs:

@@ -51,18 +51,16 @@ def diagnostics(reading: Reading) -> Section:
 
 
 def _warnings(reading: Reading) -> list[Block]:
-    refused = [
+    said = [
         f"{opening(each['title'].text)} was not answered: {ended(each['reason'].text)}"
         for each in reading.answers
         if not is_answered(each)
     ]
-    heard = [
+    said += [
         f"{opening(each['question'].text)}: {full_stop(each['warning'].text)}"
         for each in reading.told.get("warnings", [])
     ]
-    if not refused and not heard:
-        return [Sentences((NOTHING,), quiet=True)]
-    return [Sentences((*refused, *heard), listed=True)]
+    return [Sentences(tuple(said), listed=True) if said else Sentences((NOTHING,), quiet=True)]
 
 
 def _lines(answer: Told, reading: Reading) -> Iterator[tuple[Cell, ...]]:

@@ -46,12 +46,12 @@ SHORT = {"TE": "total effect", "NDE": "natural direct effect", "NIE": "natural i
 
 def disparity(reading: Reading) -> Section | None:
     """How much of the gap in outcomes, and in predictions, is direct, indirect or spurious?"""
-    return _section(reading, "disparity", "disparity", "Where the gap comes from")
+    return _section(reading, "disparity", "Where the gap comes from")
 
 
 def error_rates(reading: Reading) -> Section | None:
     """How much of the gap in error rates is direct, indirect or spurious?"""
-    return _section(reading, "error_rates", "error_rates", "Errors")
+    return _section(reading, "error_rates", "Errors")
 
 
 def waterfall(found: Told) -> Waterfall | None:
@@ -78,7 +78,7 @@ def waterfalls(found: Sequence[Told], level: float) -> list[Block]:
     return [Waterfalls(tuple(drawn), level, shared)]
 
 
-def _section(reading: Reading, kind: str, key: str, title: str) -> Section | None:
+def _section(reading: Reading, kind: str, title: str) -> Section | None:
     asked = reading.of_kind(kind)
     if not asked:
         return None
@@ -92,7 +92,7 @@ def _section(reading: Reading, kind: str, key: str, title: str) -> Section | Non
             Part(opening(pair), tuple(_about(answers, reading.level)))
             for pair, answers in zip(pairs, by_pair, strict=True)
         ]
-    return Section(key, title, (*blocks, Sentences((ADD_UP,), quiet=True)))
+    return Section(kind, title, (*blocks, Sentences((ADD_UP,), quiet=True)))
 
 
 def _about(answers: Sequence[Told], level: float) -> list[Block]:
@@ -107,9 +107,7 @@ def _about(answers: Sequence[Told], level: float) -> list[Block]:
             f"The gap in {about}, and its parts", rows, level=level, margin=margin_of(answer)
         )
         blocks += unknown(answer["details"]["parts"])
-    for answer in found:
-        blocks.append(_behind(answer, level))
-    return blocks
+    return [*blocks, *(_behind(answer, level) for answer in found)]
 
 
 def _behind(answer: Told, level: float) -> Folded:

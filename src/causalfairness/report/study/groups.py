@@ -66,8 +66,7 @@ def _each_group(answer: Told, level: float) -> list[Block]:
         *intervals("The gap to the reference group, and its parts", rows, level=level),
         Sentences((TOGETHER,), quiet=True),
     ]
-    refused = [(each["group"].text, each["reason"].text) for each in details["refused"]]
-    blocks += _refused(refused)
+    blocks += _refused([(each["group"].text, each["reason"].text) for each in details["refused"]])
     drawn = waterfalls([*details["groups"]], level)
     blocks += [Folded("Group by group, drawn", tuple(drawn))] if drawn else []
     return blocks

@@ -114,9 +114,7 @@ def _is_decision(edges: tuple[float, ...], counts: tuple[int, ...]) -> bool:
     if not edges or (edges[0], edges[-1]) not in ((-1.0, 1.0), (-1.0, 0.0), (0.0, 1.0)):
         return False
     filled = [at for at, count in enumerate(counts) if count]
-    ends = {0, len(counts) - 1}
-    middle = [at for at in filled if edges[at] <= 0 <= edges[at + 1]]
-    return {*filled} <= {*ends, *middle}
+    return all(at in (0, len(counts) - 1) or edges[at] <= 0 <= edges[at + 1] for at in filled)
 
 
 def _by_group(rows: list[Told], level: float) -> Table:

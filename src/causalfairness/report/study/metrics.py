@@ -188,8 +188,7 @@ def _called(metric: str) -> str:
 
 
 def _meant(metric: str, about: Told) -> str:
-    what = about.get(metric, "").text
-    return "; ".join(each for each in (ABOUT.get(metric, ""), what) if each)
+    return "; ".join(filter(None, (ABOUT.get(metric, ""), about.get(metric, "").text)))
 
 
 def _kind(metric: str) -> Kind:

@@ -61,12 +61,8 @@ def page_of(record: Mapping[str, Any]) -> Page:
 
 
 def _title(reading: Reading) -> str:
-    given = reading.told.get("title", "").text
-    if given:
-        return given
-    roles = reading.roles
-    about = roles.get("prediction") or roles.get("outcome")
-    return f"An audit of {about.shown}"
+    about = reading.roles.get("prediction") or reading.roles.get("outcome")
+    return reading.told.get("title", "").text or f"An audit of {about.shown}"
 
 
 def _meta(reading: Reading) -> tuple[str, ...]:

@@ -161,12 +161,8 @@ def _ledger(details: Told) -> Block:
     lines = []
     for each in details["declarations"]:
         when = f", {each['on'].text}" if each.get("on") else ""
-        lines.append(
-            (
-                f"{each['path'].text} path",
-                f"declared necessary by {each['by'].text}{when}: {each['because'].text}",
-            )
-        )
+        said = f"declared necessary by {each['by'].text}{when}: {each['because'].text}"
+        lines.append((f"{each['path'].text} path", said))
     return Pairs(tuple(lines)) if lines else Sentences((DECLARED,), quiet=True)
 
 
