@@ -39,6 +39,12 @@ class Grouping:
             return shown(self.labels[0]), EVERYONE_ELSE
         return tuple(shown(label) for label in self.labels)
 
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        """How many rows does each group have?"""
+        rows = (self.rows[0], sum(self.rows[1:])) if self.pooled else self.rows
+        return list(zip(self.names, rows, strict=True))
+
     def codes(self, columns: Sequence[Column]) -> Codes:
         """Which group is each row of? A group that fitting has not seen is refused."""
         found, of_row = _groups(columns)
@@ -50,9 +56,8 @@ class Grouping:
                 f"not there when the adapter was fitted; known are {', '.join(self.names)}. Fit on "
                 "data that has it, or with pooled=True, where all other groups share one mechanism"
             )
-        codes = [place.get(label, 1) for label in found]
-        if self.pooled:
-            codes = [min(code, 1) for code in codes]
+        last = 1 if self.pooled else len(self.labels)
+        codes = [min(place.get(label, 1), last) for label in found]
         return np.array(codes, dtype=np.int64)[of_row]
 
 
@@ -84,7 +89,13 @@ def grouping_of(
     counts = dict(zip(found, np.bincount(of_row).tolist(), strict=True))
     labels = (wanted, *(label for label in found if label != wanted))
     grouping = Grouping(protected, labels, tuple(counts[label] for label in labels), pooled)
-    _check_rows(grouping)
+    for name, count in grouping.counts:
+        if count < FEWEST_ROWS:
+            raise TooFewRowsError(
+                f"the group {name!r} has {count} rows, too few to learn a mechanism from: at least "
+                f"{FEWEST_ROWS} are needed. Join it with another group, leave it out, or choose "
+                "pooled=True, where all groups but the reference share one mechanism"
+            )
     return grouping
 
 
@@ -99,18 +110,6 @@ def _groups(columns: Sequence[Column]) -> tuple[tuple[GroupLabel, ...], Codes]:
     if not len(columns[0]):
         return (), np.empty(0, dtype=np.int64)
     return label_groups(columns)
-
-
-def _check_rows(grouping: Grouping) -> None:
-    rows = grouping.rows
-    counts = (rows[0], sum(rows[1:])) if grouping.pooled else rows
-    for name, count in zip(grouping.names, counts, strict=True):
-        if count < FEWEST_ROWS:
-            raise TooFewRowsError(
-                f"the group {name!r} has {count} rows, too few to learn a mechanism from: at least "
-                f"{FEWEST_ROWS} are needed. Join it with another group, leave it out, or choose "
-                "pooled=True, where all groups but the reference share one mechanism"
-            )
 
 
 def _named(protected: Sequence[str]) -> str:

@@ -20,15 +20,15 @@ import numpy as np
 
 from causalfairness.adaptation.continuous import JUDGED, check_loss
 from causalfairness.adaptation.discrete import log_losses
-from causalfairness.adaptation.each_group import EachGroup
 from causalfairness.adaptation.forms import FOLDS, sample_of
 from causalfairness.adaptation.learner import (
     Array,
     Codes,
-    GroupDistributions,
+    OwnDistributions,
     QuantileLearner,
+    fit_each,
 )
-from causalfairness.adaptation.shared import Race, SharedQuantiles, race
+from causalfairness.adaptation.shared import Race, SharedDistribution, SharedQuantiles, race
 
 LOSS = "another learner loses less on rows left out"
 RANKS = "ranks of rows left out depend on a cause"
@@ -86,20 +86,19 @@ def learn(
     edges: Array,
     seed: int,
     asked: Asked,
-) -> tuple[GroupDistributions, HeldOut]:
+) -> tuple[SharedDistribution | OwnDistributions, HeldOut]:
     """How values are distributed given causes and group, and what rows left out say about it."""
     raced = race(sample_of(causes, values, group, seed), edges)
     names = [candidate.name for candidate in raced.candidates]
     chosen = names[raced.first]
     losses = dict(zip(names, raced.losses.mean(axis=1).tolist(), strict=True))
     name, warned = type(learner).__name__, list[Warned]()
-    found: GroupDistributions
+    found: SharedDistribution | OwnDistributions
     if isinstance(learner, SharedQuantiles):
         found, ranks = raced.winner(), raced.ranks()
     else:
-        each = EachGroup(learner)
-        found = each.fit(causes, values, group, edges=edges, seed=seed)
-        ranks, own = _held_out(each, raced, causes, edges, seed)
+        found = fit_each(learner, causes, values, group, edges, seed)
+        ranks, own = _held_out(learner, raced, causes, edges, seed)
         losses[name] = float(own.mean())
         warned += _worse(asked, name, own, raced.losses[raced.first])
     warned += _related(asked, ranks, causes, group)
@@ -107,14 +106,14 @@ def learn(
 
 
 def _held_out(
-    learner: EachGroup, raced: Race, causes: Array, edges: Array, seed: int
+    learner: QuantileLearner, raced: Race, causes: Array, edges: Array, seed: int
 ) -> tuple[Array, Array]:
     """Ranks and losses of all rows, by a learner fitted to the rows of other folds."""
     values, group, fold = raced.sample.values, raced.sample.group, raced.sample.fold
     ranks, losses = np.empty(len(values)), np.empty(len(values))
     for left_out in range(FOLDS):
         rows, train = fold == left_out, fold != left_out
-        found = learner.fit(causes[train], values[train], group[train], edges=edges, seed=seed)
+        found = fit_each(learner, causes[train], values[train], group[train], edges, seed)
         x, v, g = causes[rows], values[rows], group[rows]
         ranks[rows] = found.rank(x, v, g)
         if raced.cuts is None:
@@ -147,8 +146,7 @@ def _dependence(ranks: Array, cause: Array) -> str:
     """How ranks depend on a cause, in words; nothing if they hardly do."""
     from scipy.stats import rankdata
 
-    place = (rankdata(cause) - 0.5) / len(cause)
-    related = abs(float(np.corrcoef(rankdata(ranks), place)[0, 1]))
+    place, related = (rankdata(cause) - 0.5) / len(cause), rank_correlation(ranks, cause)
     if related > RELATED and related * np.sqrt(len(cause)) > RELATED_ERRORS:
         return f"rank correlation {related:.2f}"
     third = (THIRDS * place).astype(np.intp)
@@ -156,6 +154,17 @@ def _dependence(ranks: Array, cause: Array) -> str:
     off = np.bincount(third, ranks - 0.5, THIRDS) / np.maximum(rows, 1)
     beyond = (np.abs(off) > OFF) & (np.abs(off) * np.sqrt(12 * rows) > OFF_ERRORS)
     return f"mean rank {off[beyond][0] + 0.5:.2f} in a third of the rows" if beyond.any() else ""
+
+
+def rank_correlation(one: Array, other: Array) -> float:
+    """The size of the correlation of ranks.
+
+    >>> round(rank_correlation(np.array([1.0, 2.0, 9.0]), np.array([3.0, 2.0, 1.0])), 6)
+    1.0
+    """
+    from scipy.stats import rankdata
+
+    return abs(float(np.corrcoef(rankdata(one), rankdata(other))[0, 1]))
 
 
 def said_of_warnings(adapters: Sequence[Sequence[Warned]]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from causalfairness.adaptation.grouping import FEW_ROWS, Grouping
-from causalfairness.adaptation.held_out import HeldOut, Warned
-from causalfairness.adaptation.learner import Array, Codes
+from causalfairness.adaptation.held_out import HeldOut, Warned, rank_correlation
+from causalfairness.adaptation.learner import Codes
 from causalfairness.adaptation.mechanisms import MOVING, Mechanism, Values, arranged
 from causalfairness.adaptation.plan import Move, Plan
 from causalfairness.effects.table import as_text
@@ -99,7 +99,7 @@ class AdaptationReport:
             found.append(TRANSPORT.format(columns=", ".join(transported)))
         found += [
             f"the group {name} has {count} rows: its places are rough"
-            for name, count in self._counts()
+            for name, count in self.grouping.counts
             if count < FEW_ROWS
         ]
         if self.absent:
@@ -126,9 +126,9 @@ class AdaptationReport:
         return [dict(vars(fit)) for fit in self.fits]
 
     def __str__(self) -> str:
-        groups = ", ".join(f"{name} ({count:,} rows)" for name, count in self._counts()[1:])
-        reference = f"{self.grouping.names[0]} ({self.grouping.rows[0]:,} rows)"
-        lines = [f"{groups} adapted to {reference}, by {', '.join(self.grouping.protected)}"]
+        reference, *groups = (f"{name} ({count:,} rows)" for name, count in self.grouping.counts)
+        by = ", ".join(self.grouping.protected)
+        lines = [f"{', '.join(groups)} adapted to {reference}, by {by}"]
         learned = {each.column: each for each in self.held_out}
         moves = [move for move in self.plan.moves if move.column in learned]
         lines += [_told(move, learned[move.column]) for move in moves]
@@ -150,11 +150,6 @@ class AdaptationReport:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _counts(self) -> list[tuple[str, int]]:
-        rows = self.grouping.rows
-        counts = (rows[0], sum(rows[1:])) if self.grouping.pooled else rows
-        return list(zip(self.grouping.names, counts, strict=True))
 
     def _ranks(self) -> str:
         head = ("ranks of the rows fitted on", "group", "rows", "from uniform", "with a cause")
@@ -204,25 +199,8 @@ def rank_fits(
             if not len(rows):
                 continue
             ranks = mechanism.ranks(values, group, rows, luck)
-            test = kstest(ranks, "uniform")
-            related = _dependence(ranks, mechanism.design(values, rows))
-            yield RankFit(
-                mechanism.move.column,
-                name,
-                len(rows),
-                float(test.statistic),
-                float(test.pvalue),
-                related,
-            )
-
-
-def _dependence(ranks: Array, design: Array) -> float:
-    """The largest rank correlation with a cause that varies."""
-    from scipy.stats import rankdata
-
-    varying = design[:, np.ptp(design, axis=0) > 0] if len(design) else design
-    if len(ranks) < 3 or not varying.shape[1]:
-        return 0.0
-    both = np.column_stack([rankdata(ranks), rankdata(varying, axis=0)])
-    found = np.abs(np.corrcoef(both, rowvar=False)[0, 1:])
-    return float(found.max())
+            distance, p_value = map(float, kstest(ranks, "uniform"))
+            varying = [each for each in mechanism.design(values, rows).T if np.ptp(each)]
+            related = [rank_correlation(ranks, each) for each in varying if len(rows) > 2]
+            most = max(related, default=0.0)
+            yield RankFit(mechanism.move.column, name, len(rows), distance, p_value, most)
