@@ -62,7 +62,6 @@ class BoostedTrees(BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def _design(self, data: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
         rows = frame_rows(data, [domain.name for domain in self.domains_])
         values = tuple(domain.encode(rows.read(domain.name)) for domain in self.domains_)
         return Causes(len(rows), self.domains_, values).design()

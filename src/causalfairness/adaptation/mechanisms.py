@@ -76,8 +76,8 @@ class Mechanism:
     def ranks(self, values: Values, group: Codes, rows: NDArray[np.intp], luck: Array) -> Array:
         """Which place does each of these rows have in its own group, given its causes in fact?"""
         spread = self.steps.spread(values[self.move.column][rows], luck[rows])
-        told = self.found.rank(self.design(values, rows), spread, self.groups(group[rows]))
-        return np.asarray(told)
+        design, own = self.design(values, rows), self.groups(group[rows])
+        return np.asarray(self.found.rank(design, spread, own))
 
 
 def fit_mechanisms(
@@ -122,11 +122,8 @@ def arranged(mechanisms: Sequence[Mechanism], values: Values, group: Codes) -> A
         else Column.numbers(name, values[name])
         for name, domain in domains.items()
     ]
-    moved = [
-        values[one.move.column]
-        for one in sorted(mechanisms, key=lambda one: one.stream)
-        if one.move.column in values
-    ]
+    placed = sorted(mechanisms, key=lambda one: one.stream)
+    moved = [values[one.move.column] for one in placed if one.move.column in values]
     size = np.bincount(group)[group] if len(group) else group
     ties = [Column.numbers("", column) for column in (group != REFERENCE, size, *moved)]
     return arrange(causes, ties)
@@ -144,22 +141,13 @@ def adapt(
         if column not in values:
             continue
         luck = np.random.default_rng([seed, MOVING, mechanism.stream]).random(len(group))[places]
-        moving = rows if mechanism.move.by_group else _changed(mechanism, values, adapted, rows)
+        before, after = (mechanism.design(each, rows) for each in (values, adapted))
+        moves = mechanism.move.by_group | (before != after).any(axis=1)
+        moving = rows[moves]
         if not len(moving):
             continue
-        spread = mechanism.steps.spread(values[column][moving], luck[moving])
-        before, after = (mechanism.design(each, moving) for each in (values, adapted))
-        told = mechanism.found.moved(spread, before, mechanism.groups(group[moving]), after)
+        spread, own = mechanism.steps.spread(values[column][moving], luck[moving]), group[moving]
+        told = mechanism.found.moved(spread, before[moves], mechanism.groups(own), after[moves])
         adapted[column] = values[column].copy()
         adapted[column][moving] = mechanism.steps.settle(told)
     return adapted
-
-
-def _changed(
-    mechanism: Mechanism, values: Values, adapted: Values, rows: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """The rows of which some cause has changed."""
-    changed = np.zeros(len(rows), dtype=bool)
-    for domain in mechanism.causes:
-        changed |= values[domain.name][rows] != adapted[domain.name][rows]
-    return rows[changed]

@@ -112,11 +112,6 @@ class AdaptationReport:
         return (*found, *said_of_dropped(self.account))
 
     @property
-    def learners(self) -> dict[str, str]:
-        """What is each column learned by?"""
-        return {each.column: each.model for each in self.held_out}
-
-    @property
     def warnings(self) -> tuple[Warned, ...]:
         """Where do rows that were left out not follow from what was learned?"""
         return tuple(warned for each in self.held_out for warned in each.warnings)
@@ -129,9 +124,8 @@ class AdaptationReport:
         reference, *groups = (f"{name} ({count:,} rows)" for name, count in self.grouping.counts)
         by = ", ".join(self.grouping.protected)
         lines = [f"{', '.join(groups)} adapted to {reference}, by {by}"]
-        learned = {each.column: each for each in self.held_out}
-        moves = [move for move in self.plan.moves if move.column in learned]
-        lines += [_told(move, learned[move.column]) for move in moves]
+        moves = {move.column: move for move in self.plan.moves}
+        lines += [_told(moves[each.column], each) for each in self.held_out]
         for what, columns in (
             ("resolving, left as they are", self.plan.resolving),
             (
