@@ -37,17 +37,6 @@ BOOSTING = {"max_iter": 30, "learning_rate": 0.2, "max_leaf_nodes": 8, "min_samp
 BOOSTING |= {"l2_regularization": 1.0, "early_stopping": False, "random_state": 0}
 
 
-def standard(learned: Array, unseen: Array) -> tuple[Array, Array]:
-    """Return both in standard deviations of those learned from.
-
-    >>> standard(np.array([[1.0], [3.0]]), np.array([[4.0]]))[1].tolist()
-    [[2.0]]
-    """
-    center, scale = learned.mean(axis=0), learned.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    return (learned - center) / scale, (unseen - center) / scale
-
-
 def indices(z: Array, target: Array, unseen: Array) -> tuple[Array, Array]:
     """Return the straight indices of targets, of those learned from and of those unseen.
 
@@ -68,8 +57,8 @@ def spline_means(z: Array, predictions: Array, unseen: Array) -> Array:
     [[1.0]]
     """
     rows, others = _splines(z, unseen)
-    line = ridge(lambda block: rows[block], predictions, [np.ones(rows.shape[1])])
-    return np.asarray(line.start + others @ line.slopes)
+    start, slopes = ridge(lambda block: rows[block], predictions, [np.ones(rows.shape[1])])
+    return np.asarray(start + others @ slopes)
 
 
 def spline_chances(z: Array, group: Codes, unseen: Array, levels: int) -> Array:

@@ -22,7 +22,13 @@ from scipy.optimize import nnls
 
 from causalfairness.inference import run_all
 from causalfairness.invariance import candidates as by
-from causalfairness.invariance.kernel_ridge import Basis, regress, regress_by_group
+from causalfairness.invariance.kernel_ridge import (
+    Columns,
+    regress,
+    regress_by_group,
+    smooth_functions,
+    standardized,
+)
 from causalfairness.invariance.propensity import chances_of_groups
 from causalfairness.invariance.reading import Brought
 from causalfairness.invariance.regressors import means_by, propensity_by
@@ -57,7 +63,7 @@ def learn_nuisances(
     """
     y, group, features = brought.predictions, brought.group, brought.features
     levels, folds = len(brought.levels), folds_of(halves, group)
-    shared = partial(means_of_all, Basis.of(features))
+    shared = partial(means_of_all, smooth_functions(features))
     means = shared if regressor is None else means_by(regressor, y)
     chances = chances_of_all if propensity is None else propensity_by(propensity)
 
@@ -88,17 +94,18 @@ def folds_of(halves: Sequence[Codes], group: Codes) -> list[Codes]:
 
 
 def means_of_all(
-    basis: Basis, features: Array, group: Codes, predictions: Array, unseen: Array, levels: int
+    basis: Columns, features: Array, group: Codes, predictions: Array, unseen: Array, levels: int
 ) -> Array:
     """Return what each learner of h expects of unseen people, (candidates, people, models).
 
     `basis` holds smooth functions of the features. The last candidates are trees by size.
 
     >>> z, a = np.linspace(-1, 1, 80)[:, None], np.arange(80) % 2
-    >>> means_of_all(Basis.of(z), z, a, np.sign(z), np.array([[0.5]]), 2).round(1).ravel().tolist()
+    >>> told = means_of_all(smooth_functions(z), z, a, np.sign(z), np.array([[0.5]]), 2)
+    >>> told.round(1).ravel().tolist()
     [1.1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    z, asked = by.standard(features, unseen)
+    z, asked = map(standardized(features), (features, unseen))
     told = by.indices(z, np.hstack([predictions, _indicators(group, levels)]), asked)
     models, jumping = predictions.shape[1], []
     for at, of_model in enumerate(predictions.T):
@@ -119,7 +126,7 @@ def chances_of_all(features: Array, group: Codes, unseen: Array, levels: int) ->
     >>> chances_of_all(z, a, np.array([[0.5]]), 2)[:, 1].round(1).ravel().tolist()
     [0.5, 0.5, 0.5, 0.5, 0.5, 0.6]
     """
-    z, asked = by.standard(features, unseen)
+    z, asked = map(standardized(features), (features, unseen))
     told = by.indices(z, _indicators(group, levels), asked)
     trees = by.tree_chances(np.hstack([z, told[0]]), group, np.hstack([asked, told[1]]), levels)
     smooth = [chances_of_groups(features, group, unseen, levels)]

@@ -218,18 +218,8 @@ def _result(
             f"for {rare:,} of {chances.shape[1]:,} people some group has a chance below {RARE:g} "
             "given the features: about them these data say little"
         )
+    claim = Claim(f"{method} invariance test", DEPENDS, SILENT, REACH)
+    numbers = found.statistic, found.log_p_value, *found.effect, found.people
     return InvarianceTest(
-        claim=Claim(f"{method} invariance test", DEPENDS, SILENT, REACH),
-        models=brought.models,
-        groups=brought.groups,
-        statistic=found.statistic,
-        log_p_value=found.log_p_value,
-        effect=found.effect.value,
-        standard_error=found.effect.error,
-        score=found.effect.score,
-        noise=found.effect.noise,
-        n=found.people,
-        level=level,
-        assumptions=ASSUMED,
-        notes=tuple(notes),
+        claim, brought.models, brought.groups, *numbers, level, ASSUMED, tuple(notes)
     )
