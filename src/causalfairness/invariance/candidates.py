@@ -37,16 +37,16 @@ BOOSTING = {"max_iter": 30, "learning_rate": 0.2, "max_leaf_nodes": 8, "min_samp
 BOOSTING |= {"l2_regularization": 1.0, "early_stopping": False, "random_state": 0}
 
 
-def indices(z: Array, target: Array, unseen: Array) -> tuple[Array, Array]:
-    """Return the straight indices of targets, of those learned from and of those unseen.
+def with_indices(z: Array, target: Array, unseen: Array) -> tuple[Array, Array]:
+    """Return the features and straight indices of targets, of those learned from and those unseen.
 
     >>> z = np.array([[1.0], [-1.0]])
-    >>> indices(z, z, z)[1].round(2).tolist()
-    [[0.99], [-0.99]]
+    >>> with_indices(z, z, z)[1].round(2).tolist()
+    [[1.0, 0.99], [-1.0, -0.99]]
     """
     penalty = SHRUNK * len(z) * np.eye(z.shape[1])
     slopes = np.linalg.solve(z.T @ z + penalty, z.T @ (target - target.mean(axis=0)))
-    return z @ slopes, unseen @ slopes
+    return np.hstack([z, z @ slopes]), np.hstack([unseen, unseen @ slopes])
 
 
 def spline_means(z: Array, predictions: Array, unseen: Array) -> Array:
@@ -69,8 +69,8 @@ def spline_chances(z: Array, group: Codes, unseen: Array, levels: int) -> Array:
     >>> spline_chances(z, a, np.array([[0.5]]), 2).round(1).tolist()
     [[0.0], [1.0]]
     """
-    near = [np.clip(each, -REACH, REACH) for each in (z, unseen)]
-    rows, others = (np.hstack([np.ones((len(each), 1)), each]) for each in _splines(*near))
+    near = _splines(np.clip(z, -REACH, REACH), np.clip(unseen, -REACH, REACH))
+    rows, others = (np.insert(each, 0, 1.0, axis=1) for each in near)
 
     def chance(chosen: NDArray[np.bool_]) -> Array:
         found = logistic_path(rows, chosen.astype(float), PENALTIES)

@@ -106,11 +106,9 @@ def means_of_all(
     [1.1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     z, asked = map(standardized(features), (features, unseen))
-    told = by.indices(z, np.hstack([predictions, _indicators(group, levels)]), asked)
-    models, jumping = predictions.shape[1], []
-    for at, of_model in enumerate(predictions.T):
-        kept = np.r_[at, models : told[0].shape[1]]
-        rows, others = np.hstack([z, told[0][:, kept]]), np.hstack([asked, told[1][:, kept]])
+    groups, jumping = _indicators(group, levels), []
+    for of_model in predictions.T:
+        rows, others = by.with_indices(z, np.column_stack([of_model, groups]), asked)
         trees = by.tree_means(rows, of_model, others)
         jumping.append(np.vstack([by.boosted_means(rows, of_model, others), trees]))
     smooth = [regress(features, predictions, unseen, basis=basis)]
@@ -127,8 +125,8 @@ def chances_of_all(features: Array, group: Codes, unseen: Array, levels: int) ->
     [0.5, 0.5, 0.5, 0.5, 0.5, 0.6]
     """
     z, asked = map(standardized(features), (features, unseen))
-    told = by.indices(z, _indicators(group, levels), asked)
-    trees = by.tree_chances(np.hstack([z, told[0]]), group, np.hstack([asked, told[1]]), levels)
+    rows, others = by.with_indices(z, _indicators(group, levels), asked)
+    trees = by.tree_chances(rows, group, others, levels)
     smooth = [chances_of_groups(features, group, unseen, levels)]
     if features.shape[1] <= MOST_SPLINES:
         smooth.append(by.spline_chances(z, group, asked, levels))

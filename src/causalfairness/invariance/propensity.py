@@ -89,15 +89,14 @@ def _logistic(rows: Array, chosen: Chosen, forms: Sequence[Chosen]) -> Array:
 
     The first form is the straight one, from which the search for the others starts.
     """
-    target = chosen.astype(float)
-    fits = [logistic_path(rows[:, forms[0]], target, PENALTIES)]
-    slopes = np.zeros(rows.shape[1])
-    slopes[forms[0]] = fits[0].slopes
-    fits += [logistic_path(rows[:, form], target, BENT, slopes[form]) for form in forms[1:]]
-    best = min(range(len(fits)), key=lambda at: fits[at].surprise)
-    found = np.zeros(rows.shape[1])
-    found[forms[best]] = fits[best].slopes
-    return found
+    target, found = chosen.astype(float), list[LogisticFit]()
+    for form in forms:
+        told = (BENT, found[0].slopes[form]) if found else (PENALTIES,)
+        fit = logistic_path(rows[:, form], target, *told)
+        slopes = np.zeros(rows.shape[1])
+        slopes[form] = fit.slopes
+        found.append(LogisticFit(slopes, fit.surprise))
+    return min(found, key=lambda fit: fit.surprise).slopes
 
 
 def logistic_path(

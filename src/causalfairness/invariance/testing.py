@@ -204,9 +204,7 @@ def _result(
 ) -> InvarianceTest:
     notes = [MISCALIBRATED] if method == "paired" else []
     if method != "randomization" and found.drawn.any():
-        names = ", ".join(
-            name for name, is_so in zip(brought.models, found.drawn, strict=True) if is_so
-        )
+        names = ", ".join(np.array(brought.models)[found.drawn])
         notes.append(
             f"scores of {names} are constant, so that t has no meaning; their p-values come from "
             f"{draws:,} redrawn groups"
