@@ -10,7 +10,7 @@ one mechanism, keeps its value; rows of the reference group are not touched at a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import call
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from causalfairness.adaptation.held_out import Asked, HeldOut, learn
 from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
 from causalfairness.adaptation.plan import Move
+from causalfairness.adaptation.reading import Values
 from causalfairness.adaptation.saved_earlier import SAVED_EARLIER
 from causalfairness.adaptation.shared import SharedQuantiles
 from causalfairness.adaptation.steps import Steps
@@ -32,7 +33,6 @@ from causalfairness.scm.domain import Domain
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import Arrangement, arrange
 
-Values = Mapping[str, Array]
 REFERENCE = 0
 FITTING, MOVING = 0, 1  # purposes that chance is drawn for
 EVERYONE = "everyone"  # where groups share a mechanism
@@ -49,7 +49,7 @@ class Mechanism:
     causes: tuple[Domain, ...]
     steps: Steps
     stream: int
-    found: Any = None  # GroupDistributions, once they are learned
+    found: Any = None  # distributions in all groups, once they are learned
     held_out: HeldOut | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -72,12 +72,6 @@ class Mechanism:
     def groups(self, group: Codes) -> Codes:
         """Of which mechanism are these rows?"""
         return group if self.move.by_group else np.zeros_like(group)
-
-    def ranks(self, values: Values, group: Codes, rows: NDArray[np.intp], luck: Array) -> Array:
-        """Which place does each of these rows have in its own group, given its causes in fact?"""
-        spread = self.steps.spread(values[self.move.column][rows], luck[rows])
-        design, own = self.design(values, rows), self.groups(group[rows])
-        return np.asarray(self.found.rank(design, spread, own))
 
 
 def fit_mechanisms(

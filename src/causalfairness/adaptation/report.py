@@ -11,8 +11,9 @@ import numpy as np
 from causalfairness.adaptation.grouping import FEW_ROWS, Grouping
 from causalfairness.adaptation.held_out import HeldOut, Warned, rank_correlation
 from causalfairness.adaptation.learner import Codes
-from causalfairness.adaptation.mechanisms import MOVING, Mechanism, Values, arranged
+from causalfairness.adaptation.mechanisms import MOVING, Mechanism, arranged
 from causalfairness.adaptation.plan import Move, Plan
+from causalfairness.adaptation.reading import Values
 from causalfairness.effects.table import as_text
 from causalfairness.tables.missing import RowAccount, said_of_dropped
 
@@ -185,16 +186,19 @@ def rank_fits(
     order = arranged(mechanisms, values, group).rows
     values, group = {name: column[order] for name, column in values.items()}, group[order]
     for mechanism in mechanisms:
-        if mechanism.move.column not in values:
+        column = mechanism.move.column
+        if column not in values:
             continue
         luck = np.random.default_rng([seed, MOVING, mechanism.stream]).random(len(group))
         for code, name in enumerate(names):
             rows = np.flatnonzero(group == code)[:CHECKED]
             if not len(rows):
                 continue
-            ranks = mechanism.ranks(values, group, rows, luck)
+            design, own = mechanism.design(values, rows), mechanism.groups(group[rows])
+            spread = mechanism.steps.spread(values[column][rows], luck[rows])
+            ranks = mechanism.found.rank(design, spread, own)
             distance, p_value = map(float, kstest(ranks, "uniform"))
-            varying = [each for each in mechanism.design(values, rows).T if np.ptp(each)]
+            varying = [each for each in design.T if np.ptp(each)]
             related = [rank_correlation(ranks, each) for each in varying if len(rows) > 2]
             most = max(related, default=0.0)
-            yield RankFit(mechanism.move.column, name, len(rows), distance, p_value, most)
+            yield RankFit(column, name, len(rows), distance, p_value, most)

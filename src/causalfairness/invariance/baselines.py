@@ -14,18 +14,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from causalfairness.errors import InvarianceError
 from causalfairness.fairness_model import NOBODY_SAID
-from causalfairness.invariance.reading import Brought, check_known, read, read_group
+from causalfairness.invariance.reading import Array, Brought, check_known, read, read_group
 from causalfairness.invariance.result import Claim, InvarianceTest
 from causalfairness.invariance.scores import Judged, effect_of
 from causalfairness.invariance.tails import log_f_tail
 from causalfairness.tables.frames import column_from
 
-Array = NDArray[np.float64]
 PARITY = Claim(
     "demographic parity (Welch)",
     depends="differ between groups",

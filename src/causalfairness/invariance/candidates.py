@@ -16,15 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 from scipy.special import expit
 
 from causalfairness.invariance.kernel_ridge import ridge
-from causalfairness.invariance.propensity import logistic_path, of_levels
+from causalfairness.invariance.propensity import Chosen, logistic_path, of_levels
+from causalfairness.invariance.reading import Array, Codes
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 KNOTS = 10
 DEGREE = 3
 REACH = 4.0  # standard deviations beyond which splines of chances are not followed
@@ -72,7 +70,7 @@ def spline_chances(z: Array, group: Codes, unseen: Array, levels: int) -> Array:
     near = _splines(np.clip(z, -REACH, REACH), np.clip(unseen, -REACH, REACH))
     rows, others = (np.insert(each, 0, 1.0, axis=1) for each in near)
 
-    def chance(chosen: NDArray[np.bool_]) -> Array:
+    def chance(chosen: Chosen) -> Array:
         found = logistic_path(rows, chosen.astype(float), PENALTIES)
         return np.asarray(expit(others @ found.slopes))
 

@@ -16,12 +16,10 @@ from scipy.spatial import cKDTree
 from scipy.special import ndtri
 
 from causalfairness.invariance.kernel_ridge import standardized
-from causalfairness.invariance.reading import Brought, sets_of
+from causalfairness.invariance.reading import Array, Brought, Codes, sets_of
 from causalfairness.invariance.result import Explained
 from causalfairness.invariance.scores import Judged, means_of, studentized
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 NEAREST = 10
 MOST_PAIRED = 20  # features; beyond, pairs of them are not looked at
 MISTAKEN = 0.01  # chance of a doubt without reason, over all sets of features

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from causalfairness.invariance.reading import Array, Codes
+
 Columns = Callable[[Array], Array]  # of rows
 REACH = 3.0  # standard deviations beyond which further columns are not followed
 LANDMARKS = 300  # rows around which bumps stand
@@ -160,7 +159,11 @@ def ridge(
         rows = design(slice(None)) - middle
         axes = [_axes_of_rows(rows * trust, rest) for trust in trusts]
     else:
-        gram, cross = _moments(lambda block: design(block) - middle, rest)
+        parts = (
+            ((rows := design(block) - middle).T @ rows, rows.T @ rest[block])
+            for block in _blocks(len(target))
+        )
+        gram, cross = (np.sum(each, axis=0) for each in zip(*parts, strict=True))
         axes = [
             _axes_of_columns(gram * np.outer(trust, trust), cross * trust[:, None])
             for trust in trusts
@@ -203,15 +206,6 @@ def _spectrum(square: Array) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(square)
     kept = values > THINNEST * values.max(initial=0.0)
     return values[kept], vectors[:, kept]
-
-
-def _moments(design: Callable[[slice], Array], target: Array) -> tuple[Array, Array]:
-    """Products of the columns of a design with each other and with the targets."""
-    parts = [
-        ((rows := design(block)).T @ rows, rows.T @ target[block]) for block in _blocks(len(target))
-    ]
-    grams, crosses = zip(*parts, strict=True)
-    return np.sum(grams, axis=0), np.sum(crosses, axis=0)
 
 
 def _blocks(rows: int) -> Iterator[slice]:

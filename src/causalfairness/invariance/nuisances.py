@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from causalfairness.inference import run_all
@@ -30,12 +29,10 @@ from causalfairness.invariance.kernel_ridge import (
     standardized,
 )
 from causalfairness.invariance.propensity import chances_of_groups
-from causalfairness.invariance.reading import Brought
+from causalfairness.invariance.reading import Array, Brought, Codes
 from causalfairness.invariance.regressors import means_by, propensity_by
 from causalfairness.invariance.scores import Judged, Split
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 FOLDS = 5
 MOST_SPLINES = 8  # features; beyond, there are too many functions
 LEAST, LIKELIEST = 0.005, 0.995  # chances

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from causalfairness.invariance.kernel_ridge import REACH, smooth_functions, standardized
+from causalfairness.invariance.reading import Array, Codes
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Chosen = NDArray[np.bool_]
 PENALTIES = np.logspace(4, -1, 11)  # largest first
 BENT = PENALTIES[-5:]  # beside bumps; larger ones leave little of them

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfairness.invariance.reading import Array
 from causalfairness.invariance.scores import (
     EffectSize,
     Judged,
@@ -25,7 +26,6 @@ from causalfairness.invariance.scores import (
 )
 from causalfairness.invariance.tails import log_f_tail, log_normal_tail
 
-Array = NDArray[np.float64]
 CELLS = 2**22  # redrawn groups that are held at a time
 TIED = 1e-12  # of a statistic: closer is equal
 
