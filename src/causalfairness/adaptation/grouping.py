@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from causalfairness.adaptation.learner import Codes
-from causalfairness.errors import GroupNotFoundError, MissingValuesError, RoleError, TooFewRowsError
+from causalfairness.adaptation.reading import refuse_missing
+from causalfairness.errors import GroupNotFoundError, RoleError, TooFewRowsError
 from causalfairness.tables import Column
 from causalfairness.tables.groups import GroupLabel, group_label, label_groups, shown
 
@@ -101,12 +102,7 @@ def grouping_of(
 
 def _groups(columns: Sequence[Column]) -> tuple[tuple[GroupLabel, ...], Codes]:
     for column in columns:
-        absent = int(column.is_missing.sum())
-        if absent:
-            raise MissingValuesError(
-                f"column {column.name!r} has {absent:,} missing values, and nobody can be adapted "
-                "from an unknown group; drop these rows or complete the data first"
-            )
+        refuse_missing(column, "nobody can be adapted from an unknown group")
     if not len(columns[0]):
         return (), np.empty(0, dtype=np.int64)
     return label_groups(columns)

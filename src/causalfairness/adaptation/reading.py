@@ -56,7 +56,7 @@ def outcome_numbers(rows: FrameRows, outcome: str, y: Any) -> Array:
     column = rows.read(outcome) if y is None else column_from(outcome, y)
     if y is not None and rows.kept is not None:
         column = column.take(rows.kept)
-    _refuse_missing(column)
+    refuse_missing(column)
     if column.values is not None:
         return column.values
     if len(column.labels) > 2:
@@ -80,14 +80,15 @@ def _rows(data: Any, plan: Plan, *, aligned: bool) -> FrameRows:
     columns = [*plan.protected, *needed]
     rows = frame_rows(data, columns, unweighted="adaptation", aligned=aligned)
     for name in dict.fromkeys(needed):
-        _refuse_missing(rows.read(name))
+        refuse_missing(rows.read(name))
     return rows
 
 
-def _refuse_missing(column: Column) -> None:
+def refuse_missing(column: Column, why: str = "adaptation needs the whole row") -> None:
+    """Is every value there? Else the column is refused by its name, and why."""
     absent = int(column.is_missing.sum())
     if absent:
         raise MissingValuesError(
-            f"column {column.name!r} has {absent:,} missing values, and adaptation "
-            "needs the whole row; drop these rows or complete the data first"
+            f"column {column.name!r} has {absent:,} missing values, and {why}; drop these rows or "
+            "complete the data first"
         )

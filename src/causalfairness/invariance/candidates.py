@@ -89,17 +89,23 @@ def _splines(*tables: Array) -> list[Array]:
     return [np.hstack(columns) for columns in found]
 
 
-def tree_means(columns: Array, predictions: Array, unseen: Array) -> Array:
-    """Return the expected predictions of unseen people by a tree of each size, (sizes, people).
+def cut_means(columns: Array, predictions: Array, unseen: Array) -> Array:
+    """Return the expected predictions of unseen people by boosting, and by a tree of each size.
+
+    The shape is (1 + sizes, people).
 
     >>> z = np.linspace(-1, 1, 40)[:, None]
-    >>> tree_means(z, (z[:, 0] > 0) * 1.0, np.array([[0.5]])).tolist()
-    [[1.0], [1.0], [1.0], [1.0]]
+    >>> cut_means(z, (z[:, 0] > 0) * 1.0, np.array([[0.5]])).round(1).tolist()
+    [[1.0], [1.0], [1.0], [1.0], [1.0]]
     """
+    from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.tree import DecisionTreeRegressor
 
-    tree = DecisionTreeRegressor(**TREE).fit(np.float32(columns), predictions)
-    return np.asarray(tree.tree_.value[_places(tree, unseen), 0, 0])
+    boosting, tree = HistGradientBoostingRegressor(**BOOSTING), DecisionTreeRegressor(**TREE)
+    for model in (boosting, tree):
+        model.fit(np.float32(columns), predictions)
+    by_tree = tree.tree_.value[_places(tree, unseen), 0, 0]
+    return np.vstack([boosting.predict(np.float32(unseen)), by_tree])
 
 
 def tree_chances(columns: Array, group: Codes, unseen: Array, levels: int) -> Array:
@@ -127,16 +133,3 @@ def _places(tree: Any, unseen: Array) -> Codes:
     """
     passed = tree.decision_path(np.float32(unseen)).toarray() * np.arange(tree.tree_.node_count)
     return np.stack([passed[:, : 2 * leaves - 1].max(axis=1) for leaves in LEAVES])
-
-
-def boosted_means(columns: Array, predictions: Array, unseen: Array) -> Array:
-    """Return the expected predictions of unseen people by boosted trees, (people,).
-
-    >>> z = np.linspace(-1, 1, 400)[:, None]
-    >>> boosted_means(z, np.sign(z[:, 0]), np.array([[0.5]])).round(2).tolist()
-    [1.0]
-    """
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    boosting = HistGradientBoostingRegressor(**BOOSTING).fit(np.float32(columns), predictions)
-    return np.asarray(boosting.predict(np.float32(unseen)), dtype=float)

@@ -106,8 +106,7 @@ def means_of_all(
     groups, jumping = _indicators(group, levels), []
     for of_model in predictions.T:
         rows, others = by.with_indices(z, np.column_stack([of_model, groups]), asked)
-        trees = by.tree_means(rows, of_model, others)
-        jumping.append(np.vstack([by.boosted_means(rows, of_model, others), trees]))
+        jumping.append(by.cut_means(rows, of_model, others))
     smooth = [regress(features, predictions, unseen, basis=basis)]
     if features.shape[1] <= MOST_SPLINES:
         smooth.append(by.spline_means(z, predictions, asked))

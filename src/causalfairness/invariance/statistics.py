@@ -17,13 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfairness.invariance.reading import Array
-from causalfairness.invariance.scores import (
-    EffectSize,
-    Judged,
-    effect_of,
-    means_of,
-    studentized,
-)
+from causalfairness.invariance.scores import EffectSize, Judged, effect_of, means_of, studentized
 from causalfairness.invariance.tails import log_f_tail, log_normal_tail
 
 CELLS = 2**22  # redrawn groups that are held at a time
