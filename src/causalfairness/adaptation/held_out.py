@@ -69,25 +69,23 @@ class HeldOut:
         return f"{self.learner}: {self.chosen}" if self.shared else self.learner
 
 
-class Asked(NamedTuple):
-    """Of which column the rows are, what its causes are called, and the groups."""
+class Task(NamedTuple):
+    """A column to learn, given its causes and the group, and how they are called."""
 
     column: str
-    causes: tuple[str, ...]  # by column of the design
+    names: tuple[str, ...]  # of causes
     groups: tuple[str, ...]
+    learner: QuantileLearner | SharedQuantiles
+    causes: Array
+    values: Array
+    group: Codes
+    edges: Array
+    seed: int
 
 
-def learn(
-    learner: QuantileLearner | SharedQuantiles,
-    causes: Array,
-    values: Array,
-    group: Codes,
-    *,
-    edges: Array,
-    seed: int,
-    asked: Asked,
-) -> tuple[SharedDistribution | OwnDistributions, HeldOut]:
+def learn(task: Task) -> tuple[SharedDistribution | OwnDistributions, HeldOut]:
     """How values are distributed given causes and group, and what rows left out say about it."""
+    column, _, _, learner, causes, values, group, edges, seed = task
     raced = race(sample_of(causes, values, group, seed), edges)
     names = [candidate.name for candidate in raced.candidates]
     chosen = names[raced.first]
@@ -98,19 +96,17 @@ def learn(
         found, ranks = raced.winner(), raced.ranks()
     else:
         found = fit_each(learner, causes, values, group, edges, seed)
-        ranks, own = _held_out(learner, raced, causes, edges, seed)
+        ranks, own = _held_out(learner, task, raced)
         losses[name] = float(own.mean())
-        warned += _worse(asked, name, own, raced.losses[raced.first])
-    warned += _related(asked, ranks, causes, group)
-    return found, HeldOut(asked.column, name, chosen, losses, tuple(warned))
+        warned += _worse(column, name, own, raced.losses[raced.first])
+    warned += _related(task, ranks)
+    return found, HeldOut(column, name, chosen, losses, tuple(warned))
 
 
-def _held_out(
-    learner: QuantileLearner, raced: Race, causes: Array, edges: Array, seed: int
-) -> tuple[Array, Array]:
+def _held_out(learner: QuantileLearner, task: Task, raced: Race) -> tuple[Array, Array]:
     """Ranks and losses of all rows, by a learner fitted to the rows of other folds."""
-    values, group, fold = raced.sample.values, raced.sample.group, raced.sample.fold
-    ranks, losses = np.empty(len(values)), np.empty(len(values))
+    *_, causes, values, group, edges, seed = task
+    fold, ranks, losses = raced.sample.fold, np.empty(len(values)), np.empty(len(values))
     for left_out in range(FOLDS):
         rows, train = fold == left_out, fold != left_out
         found = fit_each(learner, causes[train], values[train], group[train], edges, seed)
@@ -125,20 +121,20 @@ def _held_out(
     return ranks, losses
 
 
-def _worse(asked: Asked, name: str, own: Array, best: Array) -> Iterator[Warned]:
+def _worse(column: str, name: str, own: Array, best: Array) -> Iterator[Warned]:
     more, error = float((own - best).mean()), float((own - best).std() / np.sqrt(len(own)))
     if more > (WORSE - 1) * best.mean() and more > ERRORS * error:
         text = f"{name} loses {more / best.mean():.1%} more than SharedQuantiles"
-        yield Warned(asked.column, LOSS, text)
+        yield Warned(column, LOSS, text)
 
 
-def _related(asked: Asked, ranks: Array, causes: Array, group: Codes) -> Iterator[Warned]:
+def _related(task: Task, ranks: Array) -> Iterator[Warned]:
     """The first cause in each group that the ranks depend on."""
-    for code, name in enumerate(asked.groups):
-        here = np.flatnonzero(group == code)
-        for cause, column in zip(asked.causes, causes[here].T, strict=True):
+    for code, name in enumerate(task.groups):
+        here = np.flatnonzero(task.group == code)
+        for cause, column in zip(task.names, task.causes[here].T, strict=True):
             if np.ptp(column) and (text := _dependence(ranks[here], column)):
-                yield Warned(asked.column, RANKS, f"{cause}, in the group {name}: {text}")
+                yield Warned(task.column, RANKS, f"{cause}, in the group {name}: {text}")
                 break
 
 

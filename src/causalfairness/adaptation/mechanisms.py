@@ -12,14 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import call
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.adaptation.held_out import Asked, HeldOut, learn
+from causalfairness.adaptation.held_out import HeldOut, Task, learn
 from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
 from causalfairness.adaptation.plan import Move
 from causalfairness.adaptation.reading import Values
@@ -97,10 +95,10 @@ def fit_mechanisms(
         spread = blank.steps.spread(values[blank.move.column], luck)
         own = np.random.SeedSequence([seed, FITTING, blank.stream]).generate_state(1)[0] >> 1
         causes = tuple(blank.causes[term.cause].name for term in blank.terms())
-        asked = Asked(blank.move.column, causes, names if blank.move.by_group else (EVERYONE,))
-        told = (learner, blank.design(values, rows), spread, blank.groups(group))
-        tasks.append(partial(learn, *told, edges=blank.steps.edges, seed=int(own), asked=asked))
-    fitted = run_all(call, tasks, workers=workers, what="learning how columns follow")
+        groups = names if blank.move.by_group else (EVERYONE,)
+        told = blank.design(values, rows), spread, blank.groups(group), blank.steps.edges
+        tasks.append(Task(blank.move.column, causes, groups, learner, *told, int(own)))
+    fitted = run_all(learn, tasks, workers=workers, what="learning how columns follow")
     return tuple(
         replace(blank, found=found, held_out=held_out)
         for blank, (found, held_out) in zip(blanks, fitted, strict=True)
