@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import causalfairness as cf
-from causalfairness.invariance.candidates import LEAVES, tree_chances, tree_means
+from causalfairness.invariance.candidates import LEAVES, cut_means, tree_chances
 from causalfairness.invariance.doubts import doubts_of, mean_of_alike
 from causalfairness.invariance.reading import read
 from causalfairness.invariance.scores import Judged
@@ -194,7 +194,7 @@ def test_given_learners_are_the_only_ones():
 def test_one_tree_holds_those_with_fewer_leaves():
     rng = np.random.default_rng(7)
     z, unseen, a = rng.normal(size=(120, 3)), rng.normal(size=(50, 3)), rng.integers(0, 2, 120)
-    means, chances = tree_means(z, z[:, 0], unseen), tree_chances(z, a, unseen, 2)
+    means, chances = cut_means(z, z[:, 0], unseen)[1:], tree_chances(z, a, unseen, 2)
     for at, leaves in enumerate(LEAVES):
         settings = {"min_samples_leaf": 5, "max_leaf_nodes": leaves, "random_state": 0}
         tree = DecisionTreeRegressor(**settings).fit(np.float32(z), z[:, 0])

@@ -11,7 +11,6 @@ is never left through ranks, since these hold no more than the outermost quantil
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,33 +35,33 @@ class Continuous:
     spread: Array  # slopes of the logarithm of s
     bounds: tuple[float, float]  # of that logarithm
     line: NDArray[np.intp]
-    shapes: Array  # (groups, levels); a single row if they share it
+    shapes: Array  # (groups, levels)
 
     def rank(self, design: Array, values: Array, group: Codes) -> Array:
         """The share of people alike that has a lower value."""
         middle, spread = self._at(design)
-        return self._each(group, (values - middle) / spread, "rank")
+        return self._shapes().rank(group, (values - middle) / spread)
 
     def quantile(self, design: Array, ranks: Array, group: Codes) -> Array:
         """The value that has this place among people alike."""
         middle, spread = self._at(design)
-        return middle + spread * self._each(group, ranks, "quantile")
+        return middle + spread * self._shapes().quantile(group, ranks)
 
     def moved(self, design: Array, values: Array, group: Codes, after: Array) -> Array:
         """What the values would be with the reference group's design `after`."""
         middle, spread = self._at(design)
         rest = (values - middle) / spread
-        if len(self.shapes) > 1:
-            for code in np.unique(group):
+        for code, shape in enumerate(self.shapes):
+            if (shape != self.shapes[0]).any():
                 here = group == code
-                rest[here] = _joined(rest[here], self.shapes[code], self.shapes[0])
+                rest[here] = _joined(rest[here], shape, self.shapes[0])
         middle, spread = self._at(after)
         return middle + spread * rest
 
     def losses(self, design: Array, values: Array, group: Codes) -> Array:
         """How far the quantiles are off, by the check loss, row by row."""
         middle, spread = self._at(design)
-        shapes = self.shapes[self._shape_of(group)][:, AT]
+        shapes = self.shapes[group][:, AT]
         return check_loss(values, middle[:, None] + spread[:, None] * shapes)
 
     def _at(self, design: Array) -> tuple[Array, Array]:
@@ -70,17 +69,9 @@ class Continuous:
         logs = np.clip(design[:, self.line] @ self.spread, *self.bounds)
         return design @ self.slopes, np.exp(logs)
 
-    def _each(self, group: Codes, asked: Array, what: str) -> Array:
-        """Ranks or quantiles by the shape of each row's group."""
-        result, of_row = np.empty(len(asked)), self._shape_of(group)
-        for code, shape in enumerate(self.shapes):
-            here = of_row == code
-            found = GridDistribution(LEVELS, partial(_flat, shape))
-            result[here] = getattr(found, what)(np.empty((here.sum(), 0)), asked[here])
-        return result
-
-    def _shape_of(self, group: Codes) -> Codes:
-        return group if len(self.shapes) > 1 else np.zeros_like(group)
+    def _shapes(self) -> GridDistribution:
+        """The distribution of e, given the group."""
+        return GridDistribution(LEVELS, lambda group: self.shapes[group])
 
 
 def fit_continuous(sample: Sample, form: Form, rows: NDArray[np.bool_], own: bool) -> Continuous:
@@ -97,7 +88,7 @@ def fit_continuous(sample: Sample, form: Form, rows: NDArray[np.bool_], own: boo
     fitted = design[:, line] @ spread
     low, high = np.quantile(fitted, [0.01, 0.99])
     e = rest / np.exp(np.clip(fitted, low, high))
-    shapes = np.tile(np.quantile(e, LEVELS), (sample.basis.groups if own else 1, 1))
+    shapes = np.tile(np.quantile(e, LEVELS), (sample.basis.groups, 1))
     if own:
         for code in np.flatnonzero(np.bincount(group) >= FEWEST):
             shapes[code] = np.quantile(e[group == code], LEVELS)
@@ -111,10 +102,6 @@ def _joined(values: Array, own: Array, reference: Array) -> Array:
     below, above = (float(to[0] / of[0]) for to, of in zip(*paces, strict=True))
     inside += below * np.minimum(values - own[0], 0) + above * np.maximum(values - own[-1], 0)
     return inside
-
-
-def _flat(shape: Array, causes: Array) -> Array:
-    return np.tile(shape, (len(causes), 1))
 
 
 def check_loss(values: Array, quantiles: Array) -> Array:

@@ -12,7 +12,7 @@ so only if confounders and group are independent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from causalfairness.adaptation.balance import reference_weights
 from causalfairness.adaptation.grouping import grouping_of
 from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
 from causalfairness.adaptation.mechanisms import Mechanism, adapt, fit_mechanisms
-from causalfairness.adaptation.plan import Plan, keeping, plan_of
+from causalfairness.adaptation.plan import Move, Plan, keeping, plan_of
 from causalfairness.adaptation.reading import Read, outcome_numbers, read_again, read_new
 from causalfairness.adaptation.report import AdaptationReport, RankFit, rank_fits
 from causalfairness.adaptation.shared import SharedQuantiles
@@ -97,16 +97,21 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Of a `Table` rows with missing values may be dropped; rows that are moved cannot be.
         `y` is the outcome where it is not a column of the data; it only orders categories.
         """
-        plan = self._plan()
+        self._outcome()  # refuses what cannot be the outcome
+        plan = plan_of(
+            self._graph,
+            self.protected_columns,
+            resolving=self.resolving,
+            transport=self.transport_confounders,
+        )
         read = read_new(data, plan)
         protected = [read.rows.read(name) for name in plan.protected]
         self.grouping_ = grouping_of(protected, plan.protected, self.reference, pooled=self.pooled)
         group = self.grouping_.codes(protected)
         moves = [move for move in plan.moves if move.column in read.values]
         learners = [self._learner(move.column) for move in moves]
-        blanks = self._blanks(plan, read, y)
+        blanks, names = self._blanks(moves, read, y), self.grouping_.names
         self.plan_, self.domains_ = plan, read.domains
-        names = self.grouping_.names
         self.mechanisms_ = fit_mechanisms(
             blanks, learners, read.values, group, names, seed=self.seed, workers=self.workers
         )
@@ -151,11 +156,8 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             while names[name] in rows.frame.columns:
                 names[name] = new = f"{new}_"
         beside = [adapted[name].alias(new) for name, new in names.items()]
-        order = [
-            each
-            for name in rows.frame.columns
-            for each in ([name, names[name]] if name in names else [name])
-        ]
+        both = [(name, names.get(name)) for name in rows.frame.columns]
+        order = [each for pair in both for each in pair if each is not None]
         return only_columns(rows.frame.with_columns(*beside), order)
 
     def goodness(self, data: Any) -> tuple[RankFit, ...]:
@@ -248,15 +250,6 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         protected = [read.rows.read(name) for name in self.plan_.protected]
         return read, self.grouping_.codes(protected)
 
-    def _plan(self) -> Plan:
-        self._outcome()
-        return plan_of(
-            self._graph,
-            self.protected_columns,
-            resolving=self.resolving,
-            transport=self.transport_confounders,
-        )
-
     def _learner(self, column: str) -> Learner:
         learner = self.learner
         if isinstance(learner, Mapping):
@@ -271,14 +264,11 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return learner
 
-    def _blanks(self, plan: Plan, read: Read, y: Any) -> list[Mechanism]:
+    def _blanks(self, moves: Sequence[Move], read: Read, y: Any) -> list[Mechanism]:
         """Mechanisms before anything is learned: causes, and the values of each column."""
-        there = [move.column for move in plan.moves if move.column in read.values]
-        streams = read.rows.arrangement(there).columns
+        streams = read.rows.arrangement([move.column for move in moves]).columns
         blanks = []
-        for move in plan.moves:
-            if move.column not in read.values:
-                continue
+        for move in moves:
             domain = read.domains[move.column]
             outcome = self._ordering(read, y, move.column) if _needs_order(domain) else None
             steps = steps_of(domain, read.values[move.column], outcome)

@@ -25,10 +25,6 @@ from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.source import open_frame
 
 
-def _estimator_has(name: str) -> Any:
-    return available_if(lambda self: hasattr(self.estimator, name))
-
-
 class FairPredictor(BaseEstimator):  # type: ignore[misc]
     """What would a model predict that has only seen rows as if of the reference group?
 
@@ -98,12 +94,12 @@ class FairPredictor(BaseEstimator):  # type: ignore[misc]
         """What does the model predict about these rows, as if of the reference group?"""
         return np.asarray(self._fitted().predict(self.adapted_features(data)))
 
-    @_estimator_has("predict_proba")  # type: ignore[untyped-decorator]
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, data: Any) -> NDArray[Any]:
         """Which chance does the model give each class? Columns as in `classes_`."""
         return np.asarray(self._fitted().predict_proba(self.adapted_features(data)))
 
-    @_estimator_has("decision_function")  # type: ignore[untyped-decorator]
+    @available_if(lambda self: hasattr(self.estimator, "decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, data: Any) -> NDArray[Any]:
         """How far is each row from the border between classes?"""
         return np.asarray(self._fitted().decision_function(self.adapted_features(data)))

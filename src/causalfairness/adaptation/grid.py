@@ -13,8 +13,9 @@ to the true ones (Chernozhukov, Fernandez-Val and Galichon 2010).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,6 @@ from causalfairness.adaptation.learner import Array
 
 BLOCK = 2**14  # rows whose quantiles are held at once
 WIDER = 10.0  # times as many people beyond the stretch that sets a tail's pace
-
-
-class Quantiles(Protocol):
-    """What predicts quantiles at several levels? (rows, levels), in any order of size."""
-
-    def __call__(self, causes: Array) -> Array:
-        """Which quantiles do these rows have?"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +37,23 @@ class GridDistribution:
     """
 
     levels: Array
-    quantiles: Quantiles
+    quantiles: Callable[[Any], Array]  # of rows of causes: (rows, levels), in any order of size
 
-    def rank(self, causes: Array, values: Array) -> Array:
+    def rank(self, causes: NDArray[Any], values: Array) -> Array:
         """Which share has a lower value?"""
-        result = np.empty(len(values))
-        for part in _blocks(len(values)):
-            result[part] = _rank(self._sorted(causes[part]), values[part], self.levels)
-        return result
+        return self._in_blocks(_rank, causes, values)
 
-    def quantile(self, causes: Array, ranks: Array) -> Array:
+    def quantile(self, causes: NDArray[Any], ranks: Array) -> Array:
         """Which value has this place?"""
-        result = np.empty(len(ranks))
-        for part in _blocks(len(ranks)):
-            result[part] = _quantile(self._sorted(causes[part]), ranks[part], self.levels)
-        return result
+        return self._in_blocks(_quantile, causes, ranks)
 
-    def _sorted(self, causes: Array) -> Array:
-        return np.sort(self.quantiles(causes), axis=1)
+    def _in_blocks(self, of: Callable[..., Array], causes: NDArray[Any], asked: Array) -> Array:
+        result = np.empty(len(asked))
+        for start in range(0, len(asked), BLOCK):
+            part = slice(start, start + BLOCK)
+            quantiles = np.sort(self.quantiles(causes[part]), axis=1)
+            result[part] = of(quantiles, asked[part], self.levels)
+        return result
 
 
 def tail_paces(q: Array, levels: Array) -> tuple[Array, Array]:
@@ -104,7 +97,3 @@ def _quantile(q: Array, ranks: Array, levels: Array) -> Array:
 def _beside(q: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
     rows = np.arange(len(q))
     return q[rows, at], q[rows, at + 1]
-
-
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from causalfairness.adaptation.learner import Codes
-from causalfairness.errors import GroupNotFoundError, MissingValuesError, RoleError, TooFewRowsError
+from causalfairness.adaptation.reading import refuse_missing
+from causalfairness.errors import GroupNotFoundError, RoleError, TooFewRowsError
 from causalfairness.tables import Column
 from causalfairness.tables.groups import GroupLabel, group_label, label_groups, shown
 
@@ -39,6 +40,12 @@ class Grouping:
             return shown(self.labels[0]), EVERYONE_ELSE
         return tuple(shown(label) for label in self.labels)
 
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        """How many rows does each group have?"""
+        rows = (self.rows[0], sum(self.rows[1:])) if self.pooled else self.rows
+        return list(zip(self.names, rows, strict=True))
+
     def codes(self, columns: Sequence[Column]) -> Codes:
         """Which group is each row of? A group that fitting has not seen is refused."""
         found, of_row = _groups(columns)
@@ -50,9 +57,8 @@ class Grouping:
                 f"not there when the adapter was fitted; known are {', '.join(self.names)}. Fit on "
                 "data that has it, or with pooled=True, where all other groups share one mechanism"
             )
-        codes = [place.get(label, 1) for label in found]
-        if self.pooled:
-            codes = [min(code, 1) for code in codes]
+        last = 1 if self.pooled else len(self.labels)
+        codes = [min(place.get(label, 1), last) for label in found]
         return np.array(codes, dtype=np.int64)[of_row]
 
 
@@ -84,33 +90,22 @@ def grouping_of(
     counts = dict(zip(found, np.bincount(of_row).tolist(), strict=True))
     labels = (wanted, *(label for label in found if label != wanted))
     grouping = Grouping(protected, labels, tuple(counts[label] for label in labels), pooled)
-    _check_rows(grouping)
-    return grouping
-
-
-def _groups(columns: Sequence[Column]) -> tuple[tuple[GroupLabel, ...], Codes]:
-    for column in columns:
-        absent = int(column.is_missing.sum())
-        if absent:
-            raise MissingValuesError(
-                f"column {column.name!r} has {absent:,} missing values, and nobody can be adapted "
-                "from an unknown group; drop these rows or complete the data first"
-            )
-    if not len(columns[0]):
-        return (), np.empty(0, dtype=np.int64)
-    return label_groups(columns)
-
-
-def _check_rows(grouping: Grouping) -> None:
-    rows = grouping.rows
-    counts = (rows[0], sum(rows[1:])) if grouping.pooled else rows
-    for name, count in zip(grouping.names, counts, strict=True):
+    for name, count in grouping.counts:
         if count < FEWEST_ROWS:
             raise TooFewRowsError(
                 f"the group {name!r} has {count} rows, too few to learn a mechanism from: at least "
                 f"{FEWEST_ROWS} are needed. Join it with another group, leave it out, or choose "
                 "pooled=True, where all groups but the reference share one mechanism"
             )
+    return grouping
+
+
+def _groups(columns: Sequence[Column]) -> tuple[tuple[GroupLabel, ...], Codes]:
+    for column in columns:
+        refuse_missing(column, "nobody can be adapted from an unknown group")
+    if not len(columns[0]):
+        return (), np.empty(0, dtype=np.int64)
+    return label_groups(columns)
 
 
 def _named(protected: Sequence[str]) -> str:

@@ -20,15 +20,15 @@ import numpy as np
 
 from causalfairness.adaptation.continuous import JUDGED, check_loss
 from causalfairness.adaptation.discrete import log_losses
-from causalfairness.adaptation.each_group import EachGroup
 from causalfairness.adaptation.forms import FOLDS, sample_of
 from causalfairness.adaptation.learner import (
     Array,
     Codes,
-    GroupDistributions,
+    OwnDistributions,
     QuantileLearner,
+    fit_each,
 )
-from causalfairness.adaptation.shared import Race, SharedQuantiles, race
+from causalfairness.adaptation.shared import Race, SharedDistribution, SharedQuantiles, race
 
 LOSS = "another learner loses less on rows left out"
 RANKS = "ranks of rows left out depend on a cause"
@@ -69,52 +69,47 @@ class HeldOut:
         return f"{self.learner}: {self.chosen}" if self.shared else self.learner
 
 
-class Asked(NamedTuple):
-    """Of which column the rows are, what its causes are called, and the groups."""
+class Task(NamedTuple):
+    """A column to learn, given its causes and the group, and how they are called."""
 
     column: str
-    causes: tuple[str, ...]  # by column of the design
+    names: tuple[str, ...]  # of causes
     groups: tuple[str, ...]
+    learner: QuantileLearner | SharedQuantiles
+    causes: Array
+    values: Array
+    group: Codes
+    edges: Array
+    seed: int
 
 
-def learn(
-    learner: QuantileLearner | SharedQuantiles,
-    causes: Array,
-    values: Array,
-    group: Codes,
-    *,
-    edges: Array,
-    seed: int,
-    asked: Asked,
-) -> tuple[GroupDistributions, HeldOut]:
+def learn(task: Task) -> tuple[SharedDistribution | OwnDistributions, HeldOut]:
     """How values are distributed given causes and group, and what rows left out say about it."""
+    column, _, _, learner, causes, values, group, edges, seed = task
     raced = race(sample_of(causes, values, group, seed), edges)
     names = [candidate.name for candidate in raced.candidates]
     chosen = names[raced.first]
     losses = dict(zip(names, raced.losses.mean(axis=1).tolist(), strict=True))
     name, warned = type(learner).__name__, list[Warned]()
-    found: GroupDistributions
+    found: SharedDistribution | OwnDistributions
     if isinstance(learner, SharedQuantiles):
         found, ranks = raced.winner(), raced.ranks()
     else:
-        each = EachGroup(learner)
-        found = each.fit(causes, values, group, edges=edges, seed=seed)
-        ranks, own = _held_out(each, raced, causes, edges, seed)
+        found = fit_each(learner, causes, values, group, edges, seed)
+        ranks, own = _held_out(learner, task, raced)
         losses[name] = float(own.mean())
-        warned += _worse(asked, name, own, raced.losses[raced.first])
-    warned += _related(asked, ranks, causes, group)
-    return found, HeldOut(asked.column, name, chosen, losses, tuple(warned))
+        warned += _worse(column, name, own, raced.losses[raced.first])
+    warned += _related(task, ranks)
+    return found, HeldOut(column, name, chosen, losses, tuple(warned))
 
 
-def _held_out(
-    learner: EachGroup, raced: Race, causes: Array, edges: Array, seed: int
-) -> tuple[Array, Array]:
+def _held_out(learner: QuantileLearner, task: Task, raced: Race) -> tuple[Array, Array]:
     """Ranks and losses of all rows, by a learner fitted to the rows of other folds."""
-    values, group, fold = raced.sample.values, raced.sample.group, raced.sample.fold
-    ranks, losses = np.empty(len(values)), np.empty(len(values))
+    *_, causes, values, group, edges, seed = task
+    fold, ranks, losses = raced.sample.fold, np.empty(len(values)), np.empty(len(values))
     for left_out in range(FOLDS):
         rows, train = fold == left_out, fold != left_out
-        found = learner.fit(causes[train], values[train], group[train], edges=edges, seed=seed)
+        found = fit_each(learner, causes[train], values[train], group[train], edges, seed)
         x, v, g = causes[rows], values[rows], group[rows]
         ranks[rows] = found.rank(x, v, g)
         if raced.cuts is None:
@@ -126,20 +121,20 @@ def _held_out(
     return ranks, losses
 
 
-def _worse(asked: Asked, name: str, own: Array, best: Array) -> Iterator[Warned]:
+def _worse(column: str, name: str, own: Array, best: Array) -> Iterator[Warned]:
     more, error = float((own - best).mean()), float((own - best).std() / np.sqrt(len(own)))
     if more > (WORSE - 1) * best.mean() and more > ERRORS * error:
         text = f"{name} loses {more / best.mean():.1%} more than SharedQuantiles"
-        yield Warned(asked.column, LOSS, text)
+        yield Warned(column, LOSS, text)
 
 
-def _related(asked: Asked, ranks: Array, causes: Array, group: Codes) -> Iterator[Warned]:
+def _related(task: Task, ranks: Array) -> Iterator[Warned]:
     """The first cause in each group that the ranks depend on."""
-    for code, name in enumerate(asked.groups):
-        here = np.flatnonzero(group == code)
-        for cause, column in zip(asked.causes, causes[here].T, strict=True):
+    for code, name in enumerate(task.groups):
+        here = np.flatnonzero(task.group == code)
+        for cause, column in zip(task.names, task.causes[here].T, strict=True):
             if np.ptp(column) and (text := _dependence(ranks[here], column)):
-                yield Warned(asked.column, RANKS, f"{cause}, in the group {name}: {text}")
+                yield Warned(task.column, RANKS, f"{cause}, in the group {name}: {text}")
                 break
 
 
@@ -147,8 +142,7 @@ def _dependence(ranks: Array, cause: Array) -> str:
     """How ranks depend on a cause, in words; nothing if they hardly do."""
     from scipy.stats import rankdata
 
-    place = (rankdata(cause) - 0.5) / len(cause)
-    related = abs(float(np.corrcoef(rankdata(ranks), place)[0, 1]))
+    place, related = (rankdata(cause) - 0.5) / len(cause), rank_correlation(ranks, cause)
     if related > RELATED and related * np.sqrt(len(cause)) > RELATED_ERRORS:
         return f"rank correlation {related:.2f}"
     third = (THIRDS * place).astype(np.intp)
@@ -156,6 +150,17 @@ def _dependence(ranks: Array, cause: Array) -> str:
     off = np.bincount(third, ranks - 0.5, THIRDS) / np.maximum(rows, 1)
     beyond = (np.abs(off) > OFF) & (np.abs(off) * np.sqrt(12 * rows) > OFF_ERRORS)
     return f"mean rank {off[beyond][0] + 0.5:.2f} in a third of the rows" if beyond.any() else ""
+
+
+def rank_correlation(one: Array, other: Array) -> float:
+    """The size of the correlation of ranks.
+
+    >>> round(rank_correlation(np.array([1.0, 2.0, 9.0]), np.array([3.0, 2.0, 1.0])), 6)
+    1.0
+    """
+    from scipy.stats import rankdata
+
+    return abs(float(np.corrcoef(rankdata(one), rankdata(other))[0, 1]))
 
 
 def said_of_warnings(adapters: Sequence[Sequence[Warned]]) -> tuple[str, ...]:

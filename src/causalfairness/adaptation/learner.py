@@ -13,6 +13,7 @@ one value, and a learner that knows them can be exact for discrete columns.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -56,14 +57,39 @@ class QuantileLearner(Protocol):
         """How are these values distributed given these causes? `causes` may have no columns."""
 
 
-class GroupDistributions(Protocol):
-    """How values are distributed given causes, in every group; group 0 is the reference."""
+@dataclass(frozen=True, eq=False)
+class OwnDistributions:
+    """A distribution for each group, by a learner that sees one group at a time."""
+
+    by_group: tuple[ConditionalDistribution, ...]
 
     def rank(self, causes: Array, values: Array, group: Codes) -> Array:
-        """The share of people with these causes in this group that has a lower value."""
+        """The share of people alike that has a lower value."""
+        return self._each("rank", causes, values, group)
 
     def quantile(self, causes: Array, ranks: Array, group: Codes) -> Array:
-        """The value that has this place among them."""
+        """The value that has this place among people alike."""
+        return self._each("quantile", causes, ranks, group)
 
     def moved(self, values: Array, causes: Array, group: Codes, causes_to: Array) -> Array:
-        """What these values would be in the reference group with other causes."""
+        """What values would be in the reference group with other causes."""
+        return self.by_group[0].quantile(causes_to, self.rank(causes, values, group))
+
+    def _each(self, what: str, causes: Array, asked: Array, group: Codes) -> Array:
+        result = np.empty(len(asked))
+        for code in np.unique(group):
+            here = group == code
+            result[here] = getattr(self.by_group[code], what)(causes[here], asked[here])
+        return result
+
+
+def fit_each(
+    learner: QuantileLearner, causes: Array, values: Array, group: Codes, edges: Array, seed: int
+) -> OwnDistributions:
+    """How values are distributed given causes, in each group on its own."""
+    rows = [group == code for code in range(int(group.max()) + 1)]
+    found = (
+        learner.fit(causes[here], values[here], edges=edges, seed=seed + code)
+        for code, here in enumerate(rows)
+    )
+    return OwnDistributions(tuple(found))

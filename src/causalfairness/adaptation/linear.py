@@ -14,9 +14,11 @@ row more, at the mean, would do: nothing in large groups, and what keeps small o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from causalfairness.adaptation.forms import pulled, ridge
 from causalfairness.adaptation.grid import GridDistribution
 from causalfairness.adaptation.learner import Array
 
@@ -48,21 +50,12 @@ class LinearQuantiles:
         scale = np.where(scale > 0, scale, 1.0)
         design = np.column_stack([np.ones(len(values)), (causes - center) / scale])
         slopes = fit_levels(design, values, LEVELS, self.rounds)
-        return GridDistribution(LEVELS, Planes(center, scale, slopes))
+        return GridDistribution(LEVELS, partial(_planes, center, scale, slopes))
 
 
-@dataclass(frozen=True, eq=False)
-class Planes:
-    """Which quantiles do rows have, if each level is a plane?"""
-
-    center: Array
-    scale: Array
-    slopes: Array  # (1 + causes, levels)
-
-    def __call__(self, causes: Array) -> Array:
-        """Which quantiles do these rows have?"""
-        standard = (causes - self.center) / self.scale
-        return np.asarray(self.slopes[0] + standard @ self.slopes[1:])
+def _planes(center: Array, scale: Array, slopes: Array, causes: Array) -> Array:
+    """The quantiles that rows have, each level a plane; slopes are (1 + causes, levels)."""
+    return np.asarray(slopes[0] + (causes - center) / scale @ slopes[1:])
 
 
 def fit_levels(design: Array, values: Array, levels: Array, rounds: int = ROUNDS) -> Array:
@@ -72,9 +65,7 @@ def fit_levels(design: Array, values: Array, levels: Array, rounds: int = ROUNDS
     >>> fit_levels(design, np.arange(101.0), np.array([0.25, 0.5])).round(0).tolist()
     [[25.0, 50.0]]
     """
-    ridge = np.eye(design.shape[1])
-    ridge[0, 0] = 0.0
-    start = np.linalg.solve(design.T @ design + ridge, design.T @ values)
+    start = ridge(design, values, pulled(design.shape[1]))
     residuals = values - design @ start
     spread = float(residuals.std()) or 1.0
     slopes = np.repeat(start[:, None], len(levels), axis=1)
@@ -91,13 +82,12 @@ def _descend(
 ) -> Array:
     """The rounds of weighted least squares, for some levels side by side."""
     pull = np.outer(2 * levels - 1, design.sum(axis=0))
-    ridge = np.eye(design.shape[1])
-    ridge[0, 0] = 0.0
+    penalties = np.diag(pulled(design.shape[1]))
     for _ in range(rounds):
         weights = np.abs(values - slopes.T @ design.T)
         weights += CLOSENESS * spread
         np.reciprocal(weights, out=weights)
-        square = _squares(design, weights) + weights.mean(axis=1)[:, None, None] * ridge
+        square = _squares(design, weights) + weights.mean(axis=1)[:, None, None] * penalties
         right = (weights * values) @ design + pull
         new = np.asarray(np.linalg.solve(square, right[:, :, None])[:, :, 0].T, dtype=np.float64)
         moved = float(np.abs(new - slopes).max())

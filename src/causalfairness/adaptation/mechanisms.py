@@ -10,18 +10,17 @@ one mechanism, keeps its value; rows of the reference group are not touched at a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import call
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.adaptation.held_out import Asked, HeldOut, learn
+from causalfairness.adaptation.held_out import HeldOut, Task, learn
 from causalfairness.adaptation.learner import Array, Codes, QuantileLearner
 from causalfairness.adaptation.plan import Move
+from causalfairness.adaptation.reading import Values
 from causalfairness.adaptation.saved_earlier import SAVED_EARLIER
 from causalfairness.adaptation.shared import SharedQuantiles
 from causalfairness.adaptation.steps import Steps
@@ -32,7 +31,6 @@ from causalfairness.scm.domain import Domain
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import Arrangement, arrange
 
-Values = Mapping[str, Array]
 REFERENCE = 0
 FITTING, MOVING = 0, 1  # purposes that chance is drawn for
 EVERYONE = "everyone"  # where groups share a mechanism
@@ -49,7 +47,7 @@ class Mechanism:
     causes: tuple[Domain, ...]
     steps: Steps
     stream: int
-    found: Any = None  # GroupDistributions, once they are learned
+    found: Any = None  # distributions in all groups, once they are learned
     held_out: HeldOut | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -72,12 +70,6 @@ class Mechanism:
     def groups(self, group: Codes) -> Codes:
         """Of which mechanism are these rows?"""
         return group if self.move.by_group else np.zeros_like(group)
-
-    def ranks(self, values: Values, group: Codes, rows: NDArray[np.intp], luck: Array) -> Array:
-        """Which place does each of these rows have in its own group, given its causes in fact?"""
-        spread = self.steps.spread(values[self.move.column][rows], luck[rows])
-        told = self.found.rank(self.design(values, rows), spread, self.groups(group[rows]))
-        return np.asarray(told)
 
 
 def fit_mechanisms(
@@ -103,10 +95,10 @@ def fit_mechanisms(
         spread = blank.steps.spread(values[blank.move.column], luck)
         own = np.random.SeedSequence([seed, FITTING, blank.stream]).generate_state(1)[0] >> 1
         causes = tuple(blank.causes[term.cause].name for term in blank.terms())
-        asked = Asked(blank.move.column, causes, names if blank.move.by_group else (EVERYONE,))
-        told = (learner, blank.design(values, rows), spread, blank.groups(group))
-        tasks.append(partial(learn, *told, edges=blank.steps.edges, seed=int(own), asked=asked))
-    fitted = run_all(call, tasks, workers=workers, what="learning how columns follow")
+        groups = names if blank.move.by_group else (EVERYONE,)
+        told = blank.design(values, rows), spread, blank.groups(group), blank.steps.edges
+        tasks.append(Task(blank.move.column, causes, groups, learner, *told, int(own)))
+    fitted = run_all(learn, tasks, workers=workers, what="learning how columns follow")
     return tuple(
         replace(blank, found=found, held_out=held_out)
         for blank, (found, held_out) in zip(blanks, fitted, strict=True)
@@ -122,11 +114,8 @@ def arranged(mechanisms: Sequence[Mechanism], values: Values, group: Codes) -> A
         else Column.numbers(name, values[name])
         for name, domain in domains.items()
     ]
-    moved = [
-        values[one.move.column]
-        for one in sorted(mechanisms, key=lambda one: one.stream)
-        if one.move.column in values
-    ]
+    placed = sorted(mechanisms, key=lambda one: one.stream)
+    moved = [values[one.move.column] for one in placed if one.move.column in values]
     size = np.bincount(group)[group] if len(group) else group
     ties = [Column.numbers("", column) for column in (group != REFERENCE, size, *moved)]
     return arrange(causes, ties)
@@ -144,22 +133,13 @@ def adapt(
         if column not in values:
             continue
         luck = np.random.default_rng([seed, MOVING, mechanism.stream]).random(len(group))[places]
-        moving = rows if mechanism.move.by_group else _changed(mechanism, values, adapted, rows)
+        before, after = (mechanism.design(each, rows) for each in (values, adapted))
+        moves = mechanism.move.by_group | (before != after).any(axis=1)
+        moving = rows[moves]
         if not len(moving):
             continue
-        spread = mechanism.steps.spread(values[column][moving], luck[moving])
-        before, after = (mechanism.design(each, moving) for each in (values, adapted))
-        told = mechanism.found.moved(spread, before, mechanism.groups(group[moving]), after)
+        spread, own = mechanism.steps.spread(values[column][moving], luck[moving]), group[moving]
+        told = mechanism.found.moved(spread, before[moves], mechanism.groups(own), after[moves])
         adapted[column] = values[column].copy()
         adapted[column][moving] = mechanism.steps.settle(told)
     return adapted
-
-
-def _changed(
-    mechanism: Mechanism, values: Values, adapted: Values, rows: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """The rows of which some cause has changed."""
-    changed = np.zeros(len(rows), dtype=bool)
-    for domain in mechanism.causes:
-        changed |= values[domain.name][rows] != adapted[domain.name][rows]
-    return rows[changed]

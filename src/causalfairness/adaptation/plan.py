@@ -85,21 +85,19 @@ def plan_of(
     """
     caused = graph.descendants(protected)
     kept = _checked(graph, protected, caused, resolving)
-    order = graph.topological_order()
     moves = _transports(graph, protected, caused) if transport else []
     changed = {*protected, *(move.column for move in moves)}
     too = []
-    for column in order:
+    for column in graph.topological_order():
         if column not in caused or column in kept:
             continue
         causes = graph.parent_map[column]
         if changed.isdisjoint(causes):
             too.append(column)
-            continue
-        by_group = not set(protected).isdisjoint(causes)
-        others = tuple(cause for cause in causes if cause not in protected)
-        moves.append(Move(column, others, by_group))
-        changed.add(column)
+        else:
+            others = tuple(cause for cause in causes if cause not in protected)
+            moves.append(Move(column, others, by_group=len(others) < len(causes)))
+            changed.add(column)
     check_hidden(graph, [move.column for move in moves if not move.transported])
     staying = [node for node in graph.nodes if node not in changed and node not in caused]
     return Plan(protected, tuple(moves), kept, tuple(too), tuple(staying))

@@ -5,11 +5,10 @@ New rows may lack columns that no other moved column needs: the outcome, above a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.adaptation.learner import Array
 from causalfairness.adaptation.plan import Plan
@@ -33,7 +32,8 @@ class Read(NamedTuple):
 def read_new(data: Any, plan: Plan) -> Read:
     """What do rows hold that an adapter is to be fitted on?"""
     rows = _rows(data, plan, aligned=False)
-    read = {name: read_domain(rows, name) for name in _there(rows, plan)}
+    there = [name for name in plan.columns if name in rows.frame.columns]
+    read = {name: read_domain(rows, name) for name in there}
     domains = {name: domain for name, (domain, _) in read.items()}
     return Read(rows, domains, {name: values for name, (_, values) in read.items()})
 
@@ -43,8 +43,8 @@ def read_again(data: Any, plan: Plan, domains: Mapping[str, Domain]) -> Read:
     rows = _rows(data, plan, aligned=True)
     values = {
         name: domains[name].encode(rows.read(name))
-        for name in _there(rows, plan)
-        if name in domains and name not in plan.protected
+        for name in plan.columns
+        if name in domains and name in rows.frame.columns and name not in plan.protected
     }
     for name, column in values.items():
         domains[name].check_present(column)
@@ -56,7 +56,7 @@ def outcome_numbers(rows: FrameRows, outcome: str, y: Any) -> Array:
     column = rows.read(outcome) if y is None else column_from(outcome, y)
     if y is not None and rows.kept is not None:
         column = column.take(rows.kept)
-    _refuse_missing(column)
+    refuse_missing(column)
     if column.values is not None:
         return column.values
     if len(column.labels) > 2:
@@ -80,19 +80,15 @@ def _rows(data: Any, plan: Plan, *, aligned: bool) -> FrameRows:
     columns = [*plan.protected, *needed]
     rows = frame_rows(data, columns, unweighted="adaptation", aligned=aligned)
     for name in dict.fromkeys(needed):
-        _refuse_missing(rows.read(name))
+        refuse_missing(rows.read(name))
     return rows
 
 
-def _there(rows: FrameRows, plan: Plan) -> Sequence[str]:
-    present = set(rows.frame.columns)
-    return [name for name in plan.columns if name in present]
-
-
-def _refuse_missing(column: Column) -> None:
-    absent: NDArray[np.bool_] = column.is_missing
-    if absent.any():
+def refuse_missing(column: Column, why: str = "adaptation needs the whole row") -> None:
+    """Is every value there? Else the column is refused by its name, and why."""
+    absent = int(column.is_missing.sum())
+    if absent:
         raise MissingValuesError(
-            f"column {column.name!r} has {int(absent.sum()):,} missing values, and adaptation "
-            "needs the whole row; drop these rows or complete the data first"
+            f"column {column.name!r} has {absent:,} missing values, and {why}; drop these rows or "
+            "complete the data first"
         )

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from causalfairness.adaptation.grouping import FEW_ROWS, Grouping
-from causalfairness.adaptation.held_out import HeldOut, Warned
-from causalfairness.adaptation.learner import Array, Codes
-from causalfairness.adaptation.mechanisms import MOVING, Mechanism, Values, arranged
+from causalfairness.adaptation.held_out import HeldOut, Warned, rank_correlation
+from causalfairness.adaptation.learner import Codes
+from causalfairness.adaptation.mechanisms import MOVING, Mechanism, arranged
 from causalfairness.adaptation.plan import Move, Plan
+from causalfairness.adaptation.reading import Values
 from causalfairness.effects.table import as_text
 from causalfairness.tables.missing import RowAccount, said_of_dropped
 
@@ -99,7 +100,7 @@ class AdaptationReport:
             found.append(TRANSPORT.format(columns=", ".join(transported)))
         found += [
             f"the group {name} has {count} rows: its places are rough"
-            for name, count in self._counts()
+            for name, count in self.grouping.counts
             if count < FEW_ROWS
         ]
         if self.absent:
@@ -112,11 +113,6 @@ class AdaptationReport:
         return (*found, *said_of_dropped(self.account))
 
     @property
-    def learners(self) -> dict[str, str]:
-        """What is each column learned by?"""
-        return {each.column: each.model for each in self.held_out}
-
-    @property
     def warnings(self) -> tuple[Warned, ...]:
         """Where do rows that were left out not follow from what was learned?"""
         return tuple(warned for each in self.held_out for warned in each.warnings)
@@ -126,12 +122,11 @@ class AdaptationReport:
         return [dict(vars(fit)) for fit in self.fits]
 
     def __str__(self) -> str:
-        groups = ", ".join(f"{name} ({count:,} rows)" for name, count in self._counts()[1:])
-        reference = f"{self.grouping.names[0]} ({self.grouping.rows[0]:,} rows)"
-        lines = [f"{groups} adapted to {reference}, by {', '.join(self.grouping.protected)}"]
-        learned = {each.column: each for each in self.held_out}
-        moves = [move for move in self.plan.moves if move.column in learned]
-        lines += [_told(move, learned[move.column]) for move in moves]
+        reference, *groups = (f"{name} ({count:,} rows)" for name, count in self.grouping.counts)
+        by = ", ".join(self.grouping.protected)
+        lines = [f"{', '.join(groups)} adapted to {reference}, by {by}"]
+        moves = {move.column: move for move in self.plan.moves}
+        lines += [_told(moves[each.column], each) for each in self.held_out]
         for what, columns in (
             ("resolving, left as they are", self.plan.resolving),
             (
@@ -150,11 +145,6 @@ class AdaptationReport:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _counts(self) -> list[tuple[str, int]]:
-        rows = self.grouping.rows
-        counts = (rows[0], sum(rows[1:])) if self.grouping.pooled else rows
-        return list(zip(self.grouping.names, counts, strict=True))
 
     def _ranks(self) -> str:
         head = ("ranks of the rows fitted on", "group", "rows", "from uniform", "with a cause")
@@ -196,33 +186,19 @@ def rank_fits(
     order = arranged(mechanisms, values, group).rows
     values, group = {name: column[order] for name, column in values.items()}, group[order]
     for mechanism in mechanisms:
-        if mechanism.move.column not in values:
+        column = mechanism.move.column
+        if column not in values:
             continue
         luck = np.random.default_rng([seed, MOVING, mechanism.stream]).random(len(group))
         for code, name in enumerate(names):
             rows = np.flatnonzero(group == code)[:CHECKED]
             if not len(rows):
                 continue
-            ranks = mechanism.ranks(values, group, rows, luck)
-            test = kstest(ranks, "uniform")
-            related = _dependence(ranks, mechanism.design(values, rows))
-            yield RankFit(
-                mechanism.move.column,
-                name,
-                len(rows),
-                float(test.statistic),
-                float(test.pvalue),
-                related,
-            )
-
-
-def _dependence(ranks: Array, design: Array) -> float:
-    """The largest rank correlation with a cause that varies."""
-    from scipy.stats import rankdata
-
-    varying = design[:, np.ptp(design, axis=0) > 0] if len(design) else design
-    if len(ranks) < 3 or not varying.shape[1]:
-        return 0.0
-    both = np.column_stack([rankdata(ranks), rankdata(varying, axis=0)])
-    found = np.abs(np.corrcoef(both, rowvar=False)[0, 1:])
-    return float(found.max())
+            design, own = mechanism.design(values, rows), mechanism.groups(group[rows])
+            spread = mechanism.steps.spread(values[column][rows], luck[rows])
+            ranks = mechanism.found.rank(design, spread, own)
+            distance, p_value = map(float, kstest(ranks, "uniform"))
+            varying = [each for each in design.T if np.ptp(each)]
+            related = [rank_correlation(ranks, each) for each in varying if len(rows) > 2]
+            most = max(related, default=0.0)
+            yield RankFit(column, name, len(rows), distance, p_value, most)

@@ -116,12 +116,12 @@ def race(sample: Sample, edges: Array) -> Race:
     """What each candidate loses on rows that it has not seen."""
     if is_discrete(edges, sample.values):
         cuts = choose_cuts(edges, sample.values, MOST_VALUES)
-        judged = judged_cuts(cuts, sample.values)
-        candidates = tuple(_discrete(sample, cuts, judged))
+        few = judged_cuts(cuts, sample.values)
+        judged, candidates = few[1:-1], tuple(_discrete(sample, cuts, few))
     else:
-        candidates, judged = tuple(_continuous(sample)), None
+        judged, candidates = None, tuple(_continuous(sample))
     losses = [_held_out(sample, one.form, one.judge, "losses") for one in candidates]
-    return Race(sample, candidates, np.array(losses), judged if judged is None else judged[1:-1])
+    return Race(sample, candidates, np.array(losses), judged)
 
 
 def is_discrete(edges: Array, values: Array) -> bool:

@@ -36,18 +36,14 @@ class Steps:
     edges: Array  # ends of the cells, one more than values
     order: NDArray[np.intp]  # which label has each place; empty for numbers
 
-    def place(self, values: Array) -> Array:
-        """Where do these values stand? Labels at their place in the order."""
-        if not len(self.order):
-            return values
-        return np.argsort(self.order)[values.astype(np.intp)].astype(np.float64)
-
     def spread(self, values: Array, luck: Array) -> Array:
         """Where do rows lie if those that share a step are spread over its cell?
 
         A number that was not seen in fitting stays where it is.
         """
-        placed = self.place(values)
+        placed = values
+        if len(self.order):  # labels stand at their place in the order
+            placed = np.argsort(self.order)[values.astype(np.intp)].astype(np.float64)
         at = np.minimum(np.searchsorted(self.seen, placed), len(self.seen) - 1)
         shared = self.is_step[at] & (self.seen[at] == placed)
         inside = self.edges[at] + luck * (self.edges[at + 1] - self.edges[at])

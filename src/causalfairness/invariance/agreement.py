@@ -11,12 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import InvarianceError
-from causalfairness.invariance.reading import read_predictions
-
-Array = NDArray[np.float64]
+from causalfairness.invariance.reading import Array, read_predictions
 
 
 def expected_counterfactual_agreement(

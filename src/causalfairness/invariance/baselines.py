@@ -10,21 +10,20 @@ features, so that it can be read beside that of an invariance test.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from causalfairness.errors import InvarianceError
 from causalfairness.fairness_model import NOBODY_SAID
-from causalfairness.invariance.reading import Brought, check_known, read, read_group
+from causalfairness.invariance.reading import Array, Brought, check_known, read, read_group
 from causalfairness.invariance.result import Claim, InvarianceTest
 from causalfairness.invariance.scores import Judged, effect_of
 from causalfairness.invariance.tails import log_f_tail
 from causalfairness.tables.frames import column_from
 
-Array = NDArray[np.float64]
 PARITY = Claim(
     "demographic parity (Welch)",
     depends="differ between groups",
@@ -35,6 +34,7 @@ OPPORTUNITY = Claim(
     depends="differ between groups among people with the favorable outcome",
     silent="consistent with no difference between groups among people with the favorable outcome",
 )
+DRAWN = ("people are independent draws",)
 ABOUT = "differences that features explain count too: this is not a test of invariance"
 FLAT = (
     "some groups get one and the same prediction throughout; their spread was taken from all groups"
@@ -85,9 +85,8 @@ def equal_opportunity_test(
     kept = np.flatnonzero(brought.features[:, 0] == levels.values.index(wanted))
     names = np.array(brought.levels, dtype=object)[brought.group[kept]].tolist()
     present, codes = read_group(names)
-    part = Brought(
-        brought.models, brought.predictions[kept], present, codes, np.empty((len(kept), 0)), present
-    )
+    said = brought.predictions[kept]
+    part = replace(brought, predictions=said, levels=present, group=codes, groups=present)
     return _welch(part, OPPORTUNITY, level)
 
 
@@ -96,51 +95,33 @@ def _welch(brought: Brought, claim: Claim, level: float) -> InvarianceTest:
     sizes = np.array([len(each) for each in groups], dtype=float)
     means = np.stack([each.mean(axis=0) for each in groups])
     variances = np.stack([each.var(axis=0, ddof=1) * (np.ptp(each, axis=0) > 0) for each in groups])
-    f, between, within, notes = _variance_ratio(sizes, means, variances)
+    pooled = ((sizes - 1) @ variances) / (sizes.sum() - len(sizes))
+    f, between, within = _variance_ratio(sizes, means, variances, pooled)
     split = (variances == 0).all(axis=0)
     apart = np.ptp(means, axis=0) > 0
     by_chance = float(gammaln(sizes + 1).sum() - gammaln(sizes.sum() + 1))
     log_p = np.where(split, np.where(apart, by_chance, 0.0), log_f_tail(f, between, within))
-    if (split & apart).any():
-        notes = (*notes, SPLIT)
+    flat = len(sizes) > 2 and ((variances == 0) & (pooled > 0)).any()
+    notes = [ABOUT, *[FLAT] * bool(flat), *[SPLIT] * bool((split & apart).any())]
     shares = np.repeat((sizes / sizes.sum())[:, None], len(brought), axis=1)
     expected = np.repeat(means[:, None], len(brought), axis=1)
     size = effect_of([Judged(brought.predictions, brought.group, expected, shares)])
+    numbers = np.where(split, 0.0, np.sqrt(f)), log_p, *size, len(brought)
     return InvarianceTest(
-        claim=claim,
-        models=brought.models,
-        groups=brought.groups,
-        statistic=np.where(split, 0.0, np.sqrt(f)),
-        log_p_value=log_p,
-        effect=size.value,
-        standard_error=size.error,
-        score=size.score,
-        noise=size.noise,
-        n=len(brought),
-        level=level,
-        assumptions=("people are independent draws",),
-        notes=(ABOUT, *notes),
+        claim, brought.models, brought.groups, *numbers, level, DRAWN, tuple(notes)
     )
 
 
-class _Ratio(NamedTuple):
-    f: Array
-    between: float
-    within: Array
-    notes: tuple[str, ...]
-
-
-def _variance_ratio(sizes: Array, means: Array, variances: Array) -> _Ratio:
+def _variance_ratio(
+    sizes: Array, means: Array, variances: Array, pooled: Array
+) -> tuple[Array, float, Array]:
     """Welch's F and its degrees of freedom; with two groups the square of Welch's t."""
-    pooled = ((sizes - 1) @ variances) / (sizes.sum() - len(sizes))
-    flat = (variances == 0) & (pooled > 0)
-    notes = (FLAT,) if len(sizes) > 2 and flat.any() else ()
     if len(sizes) == 2:
         parts = variances / sizes[:, None]
         total = np.where(pooled > 0, parts.sum(axis=0), 1.0)
         within = total**2 / np.maximum((parts**2 / (sizes - 1)[:, None]).sum(axis=0), 1e-300)
-        return _Ratio((means[1] - means[0]) ** 2 / total, 1.0, np.maximum(within, 1.0), notes)
-    spread = np.where(flat, pooled, variances)
+        return (means[1] - means[0]) ** 2 / total, 1.0, np.maximum(within, 1.0)
+    spread = np.where(variances == 0, pooled, variances)
     weights = sizes[:, None] / np.where(pooled > 0, spread, 1.0)
     share = weights / weights.sum(axis=0)
     center = (share * means).sum(axis=0)
@@ -148,4 +129,4 @@ def _variance_ratio(sizes: Array, means: Array, variances: Array) -> _Ratio:
     uneven = ((1 - share) ** 2 / (sizes - 1)[:, None]).sum(axis=0)
     scale = 1 + 2 * (others - 1) / (others * (others + 2)) * uneven
     f = (weights * (means - center) ** 2).sum(axis=0) / others / scale
-    return _Ratio(f, float(others), others * (others + 2) / (3 * uneven), notes)
+    return f, float(others), others * (others + 2) / (3 * uneven)

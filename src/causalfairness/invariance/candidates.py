@@ -16,15 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 from scipy.special import expit
 
 from causalfairness.invariance.kernel_ridge import ridge
-from causalfairness.invariance.propensity import logistic_path, of_levels
+from causalfairness.invariance.propensity import Chosen, logistic_path, of_levels
+from causalfairness.invariance.reading import Array, Codes
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 KNOTS = 10
 DEGREE = 3
 REACH = 4.0  # standard deviations beyond which splines of chances are not followed
@@ -37,27 +35,16 @@ BOOSTING = {"max_iter": 30, "learning_rate": 0.2, "max_leaf_nodes": 8, "min_samp
 BOOSTING |= {"l2_regularization": 1.0, "early_stopping": False, "random_state": 0}
 
 
-def standard(learned: Array, unseen: Array) -> tuple[Array, Array]:
-    """Return both in standard deviations of those learned from.
-
-    >>> standard(np.array([[1.0], [3.0]]), np.array([[4.0]]))[1].tolist()
-    [[2.0]]
-    """
-    center, scale = learned.mean(axis=0), learned.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    return (learned - center) / scale, (unseen - center) / scale
-
-
-def indices(z: Array, target: Array, unseen: Array) -> tuple[Array, Array]:
-    """Return the straight indices of targets, of those learned from and of those unseen.
+def with_indices(z: Array, target: Array, unseen: Array) -> tuple[Array, Array]:
+    """Return the features and straight indices of targets, of those learned from and those unseen.
 
     >>> z = np.array([[1.0], [-1.0]])
-    >>> indices(z, z, z)[1].round(2).tolist()
-    [[0.99], [-0.99]]
+    >>> with_indices(z, z, z)[1].round(2).tolist()
+    [[1.0, 0.99], [-1.0, -0.99]]
     """
     penalty = SHRUNK * len(z) * np.eye(z.shape[1])
     slopes = np.linalg.solve(z.T @ z + penalty, z.T @ (target - target.mean(axis=0)))
-    return z @ slopes, unseen @ slopes
+    return np.hstack([z, z @ slopes]), np.hstack([unseen, unseen @ slopes])
 
 
 def spline_means(z: Array, predictions: Array, unseen: Array) -> Array:
@@ -68,8 +55,8 @@ def spline_means(z: Array, predictions: Array, unseen: Array) -> Array:
     [[1.0]]
     """
     rows, others = _splines(z, unseen)
-    line = ridge(lambda block: rows[block], predictions, [np.ones(rows.shape[1])])
-    return np.asarray(line.start + others @ line.slopes)
+    start, slopes = ridge(lambda block: rows[block], predictions, [np.ones(rows.shape[1])])
+    return np.asarray(start + others @ slopes)
 
 
 def spline_chances(z: Array, group: Codes, unseen: Array, levels: int) -> Array:
@@ -80,10 +67,10 @@ def spline_chances(z: Array, group: Codes, unseen: Array, levels: int) -> Array:
     >>> spline_chances(z, a, np.array([[0.5]]), 2).round(1).tolist()
     [[0.0], [1.0]]
     """
-    near = [np.clip(each, -REACH, REACH) for each in (z, unseen)]
-    rows, others = (np.hstack([np.ones((len(each), 1)), each]) for each in _splines(*near))
+    near = _splines(np.clip(z, -REACH, REACH), np.clip(unseen, -REACH, REACH))
+    rows, others = (np.insert(each, 0, 1.0, axis=1) for each in near)
 
-    def chance(chosen: NDArray[np.bool_]) -> Array:
+    def chance(chosen: Chosen) -> Array:
         found = logistic_path(rows, chosen.astype(float), PENALTIES)
         return np.asarray(expit(others @ found.slopes))
 
@@ -102,17 +89,23 @@ def _splines(*tables: Array) -> list[Array]:
     return [np.hstack(columns) for columns in found]
 
 
-def tree_means(columns: Array, predictions: Array, unseen: Array) -> Array:
-    """Return the expected predictions of unseen people by a tree of each size, (sizes, people).
+def cut_means(columns: Array, predictions: Array, unseen: Array) -> Array:
+    """Return the expected predictions of unseen people by boosting, and by a tree of each size.
+
+    The shape is (1 + sizes, people).
 
     >>> z = np.linspace(-1, 1, 40)[:, None]
-    >>> tree_means(z, (z[:, 0] > 0) * 1.0, np.array([[0.5]])).tolist()
-    [[1.0], [1.0], [1.0], [1.0]]
+    >>> cut_means(z, (z[:, 0] > 0) * 1.0, np.array([[0.5]])).round(1).tolist()
+    [[1.0], [1.0], [1.0], [1.0], [1.0]]
     """
+    from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.tree import DecisionTreeRegressor
 
-    tree = DecisionTreeRegressor(**TREE).fit(np.float32(columns), predictions)
-    return np.asarray(tree.tree_.value[_places(tree, unseen), 0, 0])
+    boosting, tree = HistGradientBoostingRegressor(**BOOSTING), DecisionTreeRegressor(**TREE)
+    for model in (boosting, tree):
+        model.fit(np.float32(columns), predictions)
+    by_tree = tree.tree_.value[_places(tree, unseen), 0, 0]
+    return np.vstack([boosting.predict(np.float32(unseen)), by_tree])
 
 
 def tree_chances(columns: Array, group: Codes, unseen: Array, levels: int) -> Array:
@@ -140,16 +133,3 @@ def _places(tree: Any, unseen: Array) -> Codes:
     """
     passed = tree.decision_path(np.float32(unseen)).toarray() * np.arange(tree.tree_.node_count)
     return np.stack([passed[:, : 2 * leaves - 1].max(axis=1) for leaves in LEAVES])
-
-
-def boosted_means(columns: Array, predictions: Array, unseen: Array) -> Array:
-    """Return the expected predictions of unseen people by boosted trees, (people,).
-
-    >>> z = np.linspace(-1, 1, 400)[:, None]
-    >>> boosted_means(z, np.sign(z[:, 0]), np.array([[0.5]])).round(2).tolist()
-    [1.0]
-    """
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    boosting = HistGradientBoostingRegressor(**BOOSTING).fit(np.float32(columns), predictions)
-    return np.asarray(boosting.predict(np.float32(unseen)), dtype=float)

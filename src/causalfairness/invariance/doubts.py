@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.special import ndtri
 
-from causalfairness.invariance.candidates import standard
-from causalfairness.invariance.reading import Brought, sets_of
+from causalfairness.invariance.kernel_ridge import standardized
+from causalfairness.invariance.reading import Array, Brought, Codes, sets_of
 from causalfairness.invariance.result import Explained
 from causalfairness.invariance.scores import Judged, means_of, studentized
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 NEAREST = 10
 MOST_PAIRED = 20  # features; beyond, pairs of them are not looked at
 MISTAKEN = 0.01  # chance of a doubt without reason, over all sets of features
@@ -81,20 +79,19 @@ def doubts_of(
     >>> doubts_of(brought, brought.predictions, np.zeros(1), [(np.arange(80), judged)], 0.95)
     ('',)
     """
-    t, said = _mean_t([it.scores for _, it in halves]), np.full(left.shape[1], "", dtype=object)
+    scores, said = [it.scores for _, it in halves], np.full(left.shape[1], "", dtype=object)
+    t, errors = _mean_t(scores), [_error(half) for half in scores]
     sets = _sets_of_features(brought.features)
     worst = np.full(len(t), ndtri(1 - MISTAKEN / max(len(sets), 1)))
     for columns in sets:
         alike = mean_of_alike(brought.features[:, columns], left)
         bias = [it.of_own(it.apart) * alike[judged] for judged, it in halves]
         standing = studentized(means_of(np.concatenate(bias)))
-        weight = [
-            it.mean(axis=0) / _error(of.scores) for it, (_, of) in zip(bias, halves, strict=True)
-        ]
+        weight = [one.mean(axis=0) / error for one, error in zip(bias, errors, strict=True)]
         found = (standing > worst) & (np.mean(weight, axis=0) > COUNTS * t)
         said[found] = ALIKE.format(names=", ".join(brought.names[column] for column in columns))
         worst = np.where(found, standing, worst)
-    said[(share >= NEARLY) & ~_survives([it.scores for _, it in halves], level)] = HANDFUL
+    said[(share >= NEARLY) & ~_survives(scores, level)] = HANDFUL
     said[share >= WHOLLY] = LITTLE
     return tuple(said.tolist())
 
@@ -131,7 +128,7 @@ def mean_of_alike(features: Array, values: Array) -> Array:
     """
     place = sets_of(features)
     first, people = np.unique(place, return_index=True, return_counts=True)[1:]
-    points = standard(features, features[first])[1]
+    points = standardized(features)(features[first])
     tree, near = cKDTree(points), np.arange(1, min(NEAREST + 1, len(points)) + 1)
     distance, which = tree.query(points, near)
     enough = people[which].cumsum(axis=1) > NEAREST

@@ -17,19 +17,22 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from causalfairness.inference import run_all
 from causalfairness.invariance import candidates as by
-from causalfairness.invariance.kernel_ridge import Basis, regress, regress_by_group
+from causalfairness.invariance.kernel_ridge import (
+    Columns,
+    regress,
+    regress_by_group,
+    smooth_functions,
+    standardized,
+)
 from causalfairness.invariance.propensity import chances_of_groups
-from causalfairness.invariance.reading import Brought
+from causalfairness.invariance.reading import Array, Brought, Codes
 from causalfairness.invariance.regressors import means_by, propensity_by
 from causalfairness.invariance.scores import Judged, Split
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 FOLDS = 5
 MOST_SPLINES = 8  # features; beyond, there are too many functions
 LEAST, LIKELIEST = 0.005, 0.995  # chances
@@ -57,7 +60,7 @@ def learn_nuisances(
     """
     y, group, features = brought.predictions, brought.group, brought.features
     levels, folds = len(brought.levels), folds_of(halves, group)
-    shared = partial(means_of_all, Basis.of(features))
+    shared = partial(means_of_all, smooth_functions(features))
     means = shared if regressor is None else means_by(regressor, y)
     chances = chances_of_all if propensity is None else propensity_by(propensity)
 
@@ -88,24 +91,22 @@ def folds_of(halves: Sequence[Codes], group: Codes) -> list[Codes]:
 
 
 def means_of_all(
-    basis: Basis, features: Array, group: Codes, predictions: Array, unseen: Array, levels: int
+    basis: Columns, features: Array, group: Codes, predictions: Array, unseen: Array, levels: int
 ) -> Array:
     """Return what each learner of h expects of unseen people, (candidates, people, models).
 
     `basis` holds smooth functions of the features. The last candidates are trees by size.
 
     >>> z, a = np.linspace(-1, 1, 80)[:, None], np.arange(80) % 2
-    >>> means_of_all(Basis.of(z), z, a, np.sign(z), np.array([[0.5]]), 2).round(1).ravel().tolist()
+    >>> told = means_of_all(smooth_functions(z), z, a, np.sign(z), np.array([[0.5]]), 2)
+    >>> told.round(1).ravel().tolist()
     [1.1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    z, asked = by.standard(features, unseen)
-    told = by.indices(z, np.hstack([predictions, _indicators(group, levels)]), asked)
-    models, jumping = predictions.shape[1], []
-    for at, of_model in enumerate(predictions.T):
-        kept = np.r_[at, models : told[0].shape[1]]
-        rows, others = np.hstack([z, told[0][:, kept]]), np.hstack([asked, told[1][:, kept]])
-        trees = by.tree_means(rows, of_model, others)
-        jumping.append(np.vstack([by.boosted_means(rows, of_model, others), trees]))
+    z, asked = map(standardized(features), (features, unseen))
+    groups, jumping = _indicators(group, levels), []
+    for of_model in predictions.T:
+        rows, others = by.with_indices(z, np.column_stack([of_model, groups]), asked)
+        jumping.append(by.cut_means(rows, of_model, others))
     smooth = [regress(features, predictions, unseen, basis=basis)]
     if features.shape[1] <= MOST_SPLINES:
         smooth.append(by.spline_means(z, predictions, asked))
@@ -119,9 +120,9 @@ def chances_of_all(features: Array, group: Codes, unseen: Array, levels: int) ->
     >>> chances_of_all(z, a, np.array([[0.5]]), 2)[:, 1].round(1).ravel().tolist()
     [0.5, 0.5, 0.5, 0.5, 0.5, 0.6]
     """
-    z, asked = by.standard(features, unseen)
-    told = by.indices(z, _indicators(group, levels), asked)
-    trees = by.tree_chances(np.hstack([z, told[0]]), group, np.hstack([asked, told[1]]), levels)
+    z, asked = map(standardized(features), (features, unseen))
+    rows, others = by.with_indices(z, _indicators(group, levels), asked)
+    trees = by.tree_chances(rows, group, others, levels)
     smooth = [chances_of_groups(features, group, unseen, levels)]
     if features.shape[1] <= MOST_SPLINES:
         smooth.append(by.spline_chances(z, group, asked, levels))

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from causalfairness.invariance.kernel_ridge import Basis, within_reach
+from causalfairness.invariance.kernel_ridge import REACH, smooth_functions, standardized
+from causalfairness.invariance.reading import Array, Codes
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Chosen = NDArray[np.bool_]
 PENALTIES = np.logspace(4, -1, 11)  # largest first
 BENT = PENALTIES[-5:]  # beside bumps; larger ones leave little of them
@@ -48,19 +47,18 @@ def chances_of_groups(
     >>> chances_of_groups(z, a, np.array([[0.0]]), 2).round(1).tolist()
     [[0.5], [0.5]]
     """
-    near, further = within_reach(features), None if beside is None else within_reach(beside[0])
-    basis, width = Basis.of(near(features), LANDMARKS), features.shape[1]
+    near, width = standardized(features, REACH), features.shape[1]
+    learned, told = beside or (features[:, :0], unseen[:, :0])
+    basis, further = smooth_functions(near(features), LANDMARKS), standardized(learned, REACH)
 
-    def design(rows: Array, more: Array | None) -> list[Array]:
+    def design(rows: Array, more: Array) -> list[Array]:
         z = near(rows)
-        bumps = np.sqrt(width) * basis.of_rows(z)[:, width:]
-        parts = [np.hstack([np.ones((len(rows), 1)), z]), bumps]
-        return parts if further is None or more is None else [*parts, further(more)]
+        bumps = np.sqrt(width) * basis(z)[:, width:]
+        return [np.hstack([np.ones((len(rows), 1)), z]), bumps, further(more)]
 
-    learned, told = (None, None) if beside is None else beside
     parts, others = design(features, learned), np.hstack(design(unseen, told))
-    of = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-    forms = [of == 0, of <= 1, of != 1][: len(parts)]
+    of = np.repeat(np.arange(3), [part.shape[1] for part in parts])
+    forms = [of == 0, of <= 1, of != 1][: 3 if beside else 2]
     rows = np.hstack(parts)
     return of_levels(lambda chosen: expit(others @ _logistic(rows, chosen, forms)), group, levels)
 
@@ -90,15 +88,14 @@ def _logistic(rows: Array, chosen: Chosen, forms: Sequence[Chosen]) -> Array:
 
     The first form is the straight one, from which the search for the others starts.
     """
-    target = chosen.astype(float)
-    fits = [logistic_path(rows[:, forms[0]], target, PENALTIES)]
-    slopes = np.zeros(rows.shape[1])
-    slopes[forms[0]] = fits[0].slopes
-    fits += [logistic_path(rows[:, form], target, BENT, slopes[form]) for form in forms[1:]]
-    best = min(range(len(fits)), key=lambda at: fits[at].surprise)
-    found = np.zeros(rows.shape[1])
-    found[forms[best]] = fits[best].slopes
-    return found
+    target, found = chosen.astype(float), list[LogisticFit]()
+    for form in forms:
+        told = (BENT, found[0].slopes[form]) if found else (PENALTIES,)
+        fit = logistic_path(rows[:, form], target, *told)
+        slopes = np.zeros(rows.shape[1])
+        slopes[form] = fit.slopes
+        found.append(LogisticFit(slopes, fit.surprise))
+    return min(found, key=lambda fit: fit.surprise).slopes
 
 
 def logistic_path(

@@ -55,7 +55,10 @@ def read(predictions: Any, group: Any, features: Any) -> Brought:
     models, scores = read_predictions(predictions)
     levels, codes = read_group(group)
     names, columns = _read_features(features, len(codes))
-    _check_lengths(predictions=len(scores), group=len(codes), features=len(columns))
+    sizes = {"predictions": len(scores), "group": len(codes), "features": len(columns)}
+    if len({*sizes.values()}) > 1:
+        found = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
+        raise InvarianceError(f"rows do not match ({found}); row i must be the same person in all")
     told = [Column.numbers(f"{_skewness(it):+.6f} {at}", it) for at, it in enumerate(columns.T)]
     placed = [int(name.split()[1]) for name in arrange(told).columns]
     about = (scores.sum(axis=1), sets_of(columns[:, placed]), np.ones(len(codes)))
@@ -151,21 +154,19 @@ def _read_features(features: Any, rows: int) -> tuple[list[str], Array]:
 
 def _columns_of(values: Any, what: str, *, alone: str) -> list[Column]:
     """The columns of a matrix or a frame; a plain list of values is one column, `alone`."""
+    if isinstance(values, Table) or hasattr(values, "columns"):
+        names = open_frame(values).collect_schema().names()
+        rows = frame_rows(values, names, unweighted=f"a test of {what}s", aligned=True)
+        return [rows.read(name) for name in names]
     if isinstance(values, list | tuple) and len(values) and isinstance(values[0], list | tuple):
         values = np.array(values, dtype=object)
-    if isinstance(values, np.ndarray) and values.ndim == 2:
-        return [column_from(f"{what} {at + 1}", values[:, at]) for at in range(values.shape[1])]
-    if isinstance(values, np.ndarray) and values.ndim > 2:
+    if not isinstance(values, np.ndarray) or values.ndim < 2:
+        return [column_from(alone, values)]
+    if values.ndim > 2:
         raise InvarianceError(
             f"there are {values.ndim} dimensions; pass one row per person and one column per {what}"
         )
-    if isinstance(values, np.ndarray | list | tuple) or not (
-        isinstance(values, Table) or hasattr(values, "columns")
-    ):
-        return [column_from(alone, values)]
-    names = open_frame(values).collect_schema().names()
-    rows = frame_rows(values, names, unweighted=f"a test of {what}s", aligned=True)
-    return [rows.read(name) for name in names]
+    return [column_from(f"{what} {at}", column) for at, column in enumerate(values.T, 1)]
 
 
 def _numbers(column: Column) -> Array:
@@ -189,9 +190,3 @@ def check_known(column: Column) -> None:
         )
     if column.values is not None and not np.isfinite(column.values).all():
         raise ColumnTypeError(f"{column.name} holds infinite values; numbers must be finite")
-
-
-def _check_lengths(**lengths: int) -> None:
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
-        raise InvarianceError(f"rows do not match ({found}); row i must be the same person in all")

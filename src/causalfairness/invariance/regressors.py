@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import LearnerError
 from causalfairness.estimators.learners import (
@@ -23,10 +22,8 @@ from causalfairness.estimators.learners import (
 )
 from causalfairness.invariance.kernel_ridge import regress, regress_by_group
 from causalfairness.invariance.propensity import chances_of_groups
+from causalfairness.invariance.reading import Array, Codes
 from causalfairness.invariance.scores import Chances, Regress
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 def regression_by(model: Any, predictions: Array) -> Regress:

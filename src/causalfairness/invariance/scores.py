@@ -18,12 +18,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalfairness.invariance.reading import Brought
+from causalfairness.invariance.reading import Array, Codes
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 NEGLIGIBLE = 1e-13  # of the variance of a prediction; less is rounding
 
 # from features, groups and predictions of others, for the features of those unseen
@@ -98,19 +95,6 @@ def halves(group: Codes, rng: np.random.Generator) -> tuple[Codes, Codes]:
     mixed = rng.permutation(len(group))
     order = mixed[np.argsort(group[mixed], kind="stable")]
     return rng.permutation(order[::2]), rng.permutation(order[1::2])
-
-
-def judge(brought: Brought, split: Split, regress: Regress, chances: Chances) -> Judged:
-    """What do regressions learned from some say about the others?"""
-    learned, judged, levels = split.learned, split.judged, len(brought.levels)
-    features, unseen = brought.features[learned], brought.features[judged]
-    group = brought.group[learned]
-    return Judged(
-        brought.predictions[judged],
-        brought.group[judged],
-        regress(features, group, brought.predictions[learned], unseen, levels),
-        chances(features, group, unseen, levels),
-    )
 
 
 class Means(NamedTuple):

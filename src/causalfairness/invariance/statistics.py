@@ -16,16 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.invariance.scores import (
-    EffectSize,
-    Judged,
-    effect_of,
-    means_of,
-    studentized,
-)
+from causalfairness.invariance.reading import Array
+from causalfairness.invariance.scores import EffectSize, Judged, effect_of, means_of, studentized
 from causalfairness.invariance.tails import log_f_tail, log_normal_tail
 
-Array = NDArray[np.float64]
 CELLS = 2**22  # redrawn groups that are held at a time
 TIED = 1e-12  # of a statistic: closer is equal
 
@@ -47,16 +41,15 @@ def projected(parts: Sequence[Judged], draws: int, rng: np.random.Generator) -> 
     with np.errstate(invalid="ignore"):
         mean = t.mean(axis=0)
     log_p = np.where(silent, 0.0, log_normal_tail(np.nan_to_num(mean)))
-    return _finite(
-        Statistics(mean, log_p, effect_of(parts), _count(parts), silent), parts, draws, rng
-    )
+    people = sum(len(part.group) for part in parts)
+    return _finite(Statistics(mean, log_p, effect_of(parts), people, silent), parts, draws, rng)
 
 
 def randomization(parts: Sequence[Judged], draws: int, rng: np.random.Generator) -> Statistics:
     """Do scores lie above what they are with groups drawn anew? One half judged by the other."""
     standing, log_p = redrawn(parts[0], draws, rng)
-    everyone = np.ones(len(log_p), dtype=bool)
-    return Statistics(standing, log_p, effect_of(parts[:1]), _count(parts[:1]), everyone)
+    drawn, people = np.ones(len(log_p), dtype=bool), len(parts[0].group)
+    return Statistics(standing, log_p, effect_of(parts[:1]), people, drawn)
 
 
 def paired(
@@ -111,7 +104,3 @@ def _finite(
         statistic = np.where(endless, standing, statistic)
         log_p = np.where(endless, from_draws, log_p)
     return found._replace(statistic=statistic, log_p_value=log_p, drawn=endless)
-
-
-def _count(parts: Sequence[Judged]) -> int:
-    return sum(len(part.group) for part in parts)

@@ -17,19 +17,17 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfairness.errors import InvarianceError
 from causalfairness.inference import run_all
 from causalfairness.invariance.doubts import doubts_of, explained_by
 from causalfairness.invariance.nuisances import judged_beyond, learn_nuisances
-from causalfairness.invariance.reading import Brought, read
+from causalfairness.invariance.reading import Array, Brought, read
 from causalfairness.invariance.regressors import means_by, propensity_by, regression_by
 from causalfairness.invariance.result import Claim, InvarianceTest
-from causalfairness.invariance.scores import Judged, Split, halves, judge
+from causalfairness.invariance.scores import Judged, Split, halves
 from causalfairness.invariance.statistics import Statistics, paired, projected, randomization
 
-Array = NDArray[np.float64]
 Method = Literal["projected", "randomization", "paired"]
 METHODS = ("projected", "randomization", "paired")
 DEPENDS = "depend on the group beyond the features"
@@ -158,14 +156,15 @@ def _published(
     brought: Brought, splits: Sequence[Split], regressor: Any, propensity: Any, workers: int
 ) -> tuple[list[Judged], list[Array]]:
     """What the published test needs: g and pi by half, and h as a regression of its own."""
-    y, levels = brought.predictions, len(brought.levels)
-    learn, chances = regression_by(regressor, y), propensity_by(propensity)
-    alone, features = means_by(regressor, y), brought.features
+    y, group, features = brought.predictions, brought.group, brought.features
+    learn, alone = regression_by(regressor, y), means_by(regressor, y)
+    chances = propensity_by(propensity)
 
     def judged(split: Split) -> tuple[Judged, Array]:
-        known = features[split.learned], brought.group[split.learned], y[split.learned]
-        plain = alone(*known, features[split.judged], levels)
-        return judge(brought, split, learn, chances), plain
+        known = features[split.learned], group[split.learned]
+        asked, told = (features[split.judged], len(brought.levels)), (*known, y[split.learned])
+        g, pi = learn(*told, *asked), chances(*known, *asked)
+        return Judged(y[split.judged], group[split.judged], g, pi), alone(*told, *asked)
 
     found = run_all(judged, splits, workers=workers, what="learning the regressions")
     return [part for part, _ in found], [plain for _, plain in found]
@@ -204,9 +203,7 @@ def _result(
 ) -> InvarianceTest:
     notes = [MISCALIBRATED] if method == "paired" else []
     if method != "randomization" and found.drawn.any():
-        names = ", ".join(
-            name for name, is_so in zip(brought.models, found.drawn, strict=True) if is_so
-        )
+        names = ", ".join(np.array(brought.models)[found.drawn])
         notes.append(
             f"scores of {names} are constant, so that t has no meaning; their p-values come from "
             f"{draws:,} redrawn groups"
@@ -218,18 +215,8 @@ def _result(
             f"for {rare:,} of {chances.shape[1]:,} people some group has a chance below {RARE:g} "
             "given the features: about them these data say little"
         )
+    claim = Claim(f"{method} invariance test", DEPENDS, SILENT, REACH)
+    numbers = found.statistic, found.log_p_value, *found.effect, found.people
     return InvarianceTest(
-        claim=Claim(f"{method} invariance test", DEPENDS, SILENT, REACH),
-        models=brought.models,
-        groups=brought.groups,
-        statistic=found.statistic,
-        log_p_value=found.log_p_value,
-        effect=found.effect.value,
-        standard_error=found.effect.error,
-        score=found.effect.score,
-        noise=found.effect.noise,
-        n=found.people,
-        level=level,
-        assumptions=ASSUMED,
-        notes=tuple(notes),
+        claim, brought.models, brought.groups, *numbers, level, ASSUMED, tuple(notes)
     )

@@ -82,10 +82,10 @@ class Study:
 
     def _model(self, seed: int) -> Any:
         """A copy of the model; where it takes a random state and has none, that of the split."""
-        from causalfairness.adaptation.boosted_trees import BoostedTrees
+        from causalfairness.adaptation.boosted_trees import boosted_trees
 
         if self.estimator is None:
-            return BoostedTrees(classifies=self.people.is_binary, seed=seed)
+            return boosted_trees(classifies=self.people.is_binary, seed=seed)
         model = deepcopy(self.estimator)
         if not hasattr(model, "get_params"):
             raise LearnerError(f"a predictor must be a scikit-learn model; found {model!r}")
