@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "causalfairness"
 CEILINGS = {
-    "code_lines": 42_395,  # neither blank, nor comment, nor docstring
-    "modules": 385,
+    "code_lines": 44_560,  # neither blank, nor comment, nor docstring
+    "modules": 405,
     "import_chain": 39,  # modules on the longest chain of imports that run at load
     "shared_class_names": 46,  # public classes of one name in several modules
     "prose_searches": 10,  # places that look for words in a text written for people

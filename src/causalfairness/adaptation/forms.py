@@ -56,7 +56,7 @@ class Opinion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class ReferenceBasis:
     """The columns that forms are made of."""
 
     center: Array
@@ -98,7 +98,7 @@ class Basis:
 class Sample:
     """Rows to learn from, with the design of every form."""
 
-    basis: Basis
+    basis: ReferenceBasis
     designs: Mapping[Form, Array]
     values: Array
     group: Codes
@@ -108,7 +108,7 @@ class Sample:
 def sample_of(causes: Array, values: Array, group: Codes, seed: int) -> Sample:
     """The rows as every form sees them; folds are dealt within groups."""
     groups, scale = int(group.max()) + 1, causes.std(axis=0)
-    basis = Basis(causes.mean(axis=0), np.where(scale > 0, scale, 1.0), groups, {})
+    basis = ReferenceBasis(causes.mean(axis=0), np.where(scale > 0, scale, 1.0), groups, {})
     fold = _folds(group, np.random.default_rng(seed).random(len(group)))
     forms = [form for form in FORMS if groups > 1 or not form.own]
     designs, told = dict[Form, Array](), None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from causalfairness.adaptation.continuous import Continuous, fit_continuous
 from causalfairness.adaptation.discrete import Discrete, fit_discrete, judged_cuts
-from causalfairness.adaptation.forms import FOLDS, Basis, Form, Sample, sample_of
+from causalfairness.adaptation.forms import FOLDS, Form, ReferenceBasis, Sample, sample_of
 from causalfairness.adaptation.learner import Array, Codes
 from causalfairness.adaptation.steps import cells, choose_cuts
 
@@ -64,7 +64,7 @@ class SharedDistribution:
     """How values are distributed given causes and group."""
 
     chosen: str
-    basis: Basis
+    basis: ReferenceBasis
     form: Form
     fitted: Fitted
 

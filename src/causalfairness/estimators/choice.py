@@ -43,9 +43,8 @@ def choose_estimator(table: Table, models: Sequence[StandardFairnessModel], of: 
     counts = table.value_counts((*model.confounders, *model.mediators))
     for column, count in counts.items():
         if count > FEW_VALUES:
-            return Choice(
-                DoublyRobust(), f"column {column!r} has {count} values, too many to count by"
-            )
+            many = f"column {column!r} has {count} values, too many to count by"
+            return Choice(DoublyRobust(), many)
     cells = table.cells(model, of)
     if any(_one_sided(cells, pair, alone=len(models) == 1) for pair in models):
         return Choice(

@@ -22,7 +22,7 @@ from causalfairness.estimators.nuisance import Sample
 from causalfairness.estimators.remainder import (
     LINEAR_CUT,
     SMOOTH_CUT,
-    Basis,
+    Functions,
     Missed,
     WeightedTerm,
     linear_basis,
@@ -104,7 +104,7 @@ def _weighted(world: World, group: int) -> str:
     return "confounders" if group == world[1] else "mediators"
 
 
-def _of_each_group(basis: Basis, terms: Terms, cut: float) -> dict[tuple[World, int], Missed]:
+def _of_each_group(basis: Functions, terms: Terms, cut: float) -> dict[tuple[World, int], Missed]:
     found: dict[tuple[World, int], Missed] = {}
     for g in (0, 1):
         own = {key: term for key, term in terms.items() if key[1] == g}

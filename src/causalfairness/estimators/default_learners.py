@@ -9,6 +9,7 @@ of them predicts unseen people best is for `cross_fitting` to find out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -83,14 +84,8 @@ def classifiers(columns: int, seed: int) -> tuple[Learner, ...]:
             columns, f", C={c:g}", first, LogisticRegression(C=c, max_iter=1_000)
         )
     ]
-    splines = [
-        _on_splines(
-            f"splines, C={c:g}",
-            first,
-            LogisticRegression(C=c, max_iter=500, solver="newton-cholesky"),
-        )
-        for c in (0.01, 0.1)
-    ]
+    newton = partial(LogisticRegression, max_iter=500, solver="newton-cholesky")
+    splines = [_on_splines(f"splines, C={c:g}", first, newton(C=c)) for c in (0.01, 0.1)]
     boosted = Learner("boosting", Boosting(**BOOSTING, random_state=seed))
     grown = Learner("grown", Boosting(**GROWN, random_state=seed), FEWEST_ANSWERS)
     return (*linear, *splines, boosted, grown)

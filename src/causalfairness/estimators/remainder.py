@@ -47,7 +47,7 @@ class Missed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class Functions:
     """Functions of the columns, block by block: `of` gives them for a slice of rows."""
 
     rows: int
@@ -79,12 +79,12 @@ def standardized(columns: Array, weights: Array) -> Array:
     return np.asarray(np.clip((columns - center) / spread, -REACH, REACH))
 
 
-def linear_basis(columns: Array) -> Basis:
+def linear_basis(columns: Array) -> Functions:
     """Return the functions 1 and standardized columns."""
-    return Basis(len(columns), lambda rows: _with_constant(columns[rows]))
+    return Functions(len(columns), lambda rows: _with_constant(columns[rows]))
 
 
-def smooth_basis(columns: Array, smaller: int, seed: int) -> Basis | None:
+def smooth_basis(columns: Array, smaller: int, seed: int) -> Functions | None:
     """Return these and smooth functions of all columns, as many as the smaller group allows.
 
     None where that would be fewer than ten smooth functions.
@@ -103,13 +103,13 @@ def smooth_basis(columns: Array, smaller: int, seed: int) -> Basis | None:
 
     gamma = 1 / (2 * WIDTH**2 * d / 3)
     kernel = Nystroem(gamma=gamma, n_components=smooth, random_state=seed).fit(columns)
-    return Basis(
+    return Functions(
         len(columns),
         lambda rows: np.hstack([_with_constant(columns[rows]), kernel.transform(columns[rows])]),
     )
 
 
-def remainders(basis: Basis, terms: Sequence[WeightedTerm], cut: float) -> list[Missed]:
+def remainders(basis: Functions, terms: Sequence[WeightedTerm], cut: float) -> list[Missed]:
     """Return the remainder of each term; all of them weight the rows of one group.
 
     >>> rng = np.random.default_rng(0)
@@ -135,7 +135,7 @@ def _with_constant(columns: Array) -> Array:
     return np.column_stack([np.ones(len(columns)), columns])
 
 
-def _whitening(basis: Basis, plain: Array, cut: float) -> Array:
+def _whitening(basis: Functions, plain: Array, cut: float) -> Array:
     """What makes the functions uncorrelated, with variance 1, over the rows as they are."""
     moments: Array | float = 0.0
     for rows, functions in basis.blocks():

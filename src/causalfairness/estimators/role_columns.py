@@ -386,7 +386,7 @@ def _together(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
     few = [each.codes for each in held if len(each.counts) <= FEW]
     if few:
         codes = np.unique(np.column_stack(few), axis=0, return_inverse=True)[1].reshape(-1)
-        both = held[0]._replace(codes=codes, counts=np.bincount(codes, seen.rows))
+        both = held[0]._replace(codes=codes, counts=np.bincount(codes, seen.rows).astype(float))
         told = _summed(both, seen, seen.sums, binary=binary) if both.is_counted else told
     if len(seen.sample) and len(few) < len(held) and not told.strength >= NEAR[binary]:
         x = np.column_stack([each.codes for each in held])[seen.sample].astype(float)

@@ -32,7 +32,7 @@ from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.goodness import NodeFit
 from causalfairness.scm.paths import encoded
 from causalfairness.scm.refits import (
-    Plan,
+    RefitPlan,
     Refits,
     Uncertainty,
     check_replicates,
@@ -195,7 +195,7 @@ class Structural:
         answer = partial(_redrawn, worlds, place)
         spreads = replicate(refits, answer, needed, count, workers=workers, seed=seed)
         basis = resampled_basis(reading.drawn(reading.in_order), count, seed)
-        how = Plan("", refits, replicates=count)
+        how = RefitPlan("", refits, replicates=count)
         return Uncertainty(spreads, basis, how), tuple(_about_refits(refits))
 
 

@@ -20,7 +20,7 @@ from causalfairness.effects.table import as_html, as_pandas, as_polars, as_secti
 from causalfairness.individuals.distances import Array, Positions, Truths
 from causalfairness.inference import Interval, normal_interval, wilson_interval
 from causalfairness.inference.proportions import effective_size, quantiles
-from causalfairness.scm.refits import Plan, Uncertainty
+from causalfairness.scm.refits import RefitPlan, Uncertainty
 from causalfairness.tables import RowAccount, add_column, only_rows
 from causalfairness.tables.fingerprint import Identity
 from causalfairness.tables.groups import GroupLabel, group_label, shown
@@ -293,7 +293,7 @@ class CounterfactualFairness:
         shift, lowered, raised = (float(mean) for mean in self._means[at])
         own, name = self._counted[inside], shown(self.groups[at])
         basis = Basis(self.identity.fingerprint, "rows", self.identity.order)
-        alone = Plan("", rows_alone=bool(self.changed[inside].any()))
+        alone = RefitPlan("", rows_alone=bool(self.changed[inside].any()))
         sure = self.uncertainty.get(at, Uncertainty(self.by_row(at), basis, alone))
         errors = np.linalg.norm(sure.spreads[1:], axis=1) * (sure.plan.refits is not None)
         decides = self.decided is not None

@@ -34,7 +34,7 @@ class Outputs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class MediatorFit:
     """How answers move with what was fitted, along the last axis but one.
 
     `rows` is what each row adds to each slope, or on coordinates of its own, or how often it was
@@ -64,7 +64,7 @@ class Sure(NamedTuple):
     rows_alone: bool = False
     freedom: float = math.inf
     said: tuple[str, ...] = ()
-    fit: Fit | None = None
+    fit: MediatorFit | None = None
 
     def of(self, places: Sequence[int]) -> Sure:
         """The same for four of the worlds."""
@@ -106,7 +106,7 @@ def sure_of(
     if refits is None:
         return Sure(found.basis, planned.rows_alone, said=said)
     if planned.moves is not None:
-        fit = Fit(np.moveaxis(planned.moves, -1, 1), refits.coordinates(order.places))
+        fit = MediatorFit(np.moveaxis(planned.moves, -1, 1), refits.coordinates(order.places))
         return Sure(refits.basis(found.basis), said=said, fit=fit)
     answers, counts, n = [], [], len(order.rows)
     streams = np.random.default_rng(seed).spawn(planned.replicates)
@@ -114,6 +114,6 @@ def sure_of(
         rows = rng.integers(0, n, n)
         counts.append(np.bincount(rows, minlength=n)[order.places])
         answers.append(by(replace(model, equations=refits.drawn(rows, rng))))
-    fit = Fit(np.stack(answers, axis=1), np.stack(counts).astype(float), drawn=True)
+    fit = MediatorFit(np.stack(answers, axis=1), np.stack(counts).astype(float), drawn=True)
     basis = resampled_basis(found.basis, planned.replicates, seed)
     return Sure(basis, freedom=planned.freedom, said=said, fit=fit)

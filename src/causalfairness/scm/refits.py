@@ -167,7 +167,7 @@ class Refits:
         return equations._replace(fitted=fitted)
 
 
-class Plan(NamedTuple):
+class RefitPlan(NamedTuple):
     """How is the fit to enter an answer's uncertainty? `said` tells; without `refits` not at all.
 
     Where answers follow `moves` along slopes, nothing is fitted again, else `replicates` times.
@@ -196,7 +196,7 @@ def plan(
     *,
     mean: Callable[[Array], Array] = np.asarray,
     people: float = math.inf,
-) -> Plan:
+) -> RefitPlan:
     """Return how the fit of these nodes' mechanisms enters what is asked about these rows.
 
     `values` holds the nodes and their causes, in the order of their content. `replicates=None`
@@ -211,20 +211,20 @@ def plan(
     known = [m for m in chosen.values() if m.learns or isinstance(m, Deterministic)]
     given = len(known) < len(nodes)
     if not given and not any(mechanism.learns for mechanism in known):
-        return Plan(KNOWN)
+        return RefitPlan(KNOWN)
     if replicates == 0 or (given and replicates is None):
-        return Plan(GIVEN.format(LOADED if given else ASKED), rows_alone=True)
+        return RefitPlan(GIVEN.format(LOADED if given else ASKED), rows_alone=True)
     refits = refits_of(scm, values, nodes, weights)
     if replicates is None:
         lines = all(isinstance(mechanism, Linear) for mechanism in refits.mechanisms.values())
         if lines and (moves := refits.derivatives(answer, error, mean)) is not None:
             rows = f"{refits.rows:,}{' other' if refits.others else ''}"
-            return Plan(EXACT.format(rows), refits, moves)
+            return RefitPlan(EXACT.format(rows), refits, moves)
         most = max(refits.rows, len(next(iter(values.values()))))
         replicates = next((count for limit, count in USUAL if most <= limit), 0)
         if not replicates or people < FEWEST_ROWS:
-            return Plan(GIVEN.format(FEW if replicates else MANY), rows_alone=True)
-    return Plan(REFITTED.format(replicates), refits, replicates=replicates)
+            return RefitPlan(GIVEN.format(FEW if replicates else MANY), rows_alone=True)
+    return RefitPlan(REFITTED.format(replicates), refits, replicates=replicates)
 
 
 class Uncertainty(NamedTuple):
@@ -232,7 +232,7 @@ class Uncertainty(NamedTuple):
 
     spreads: Array  # (answers, coordinates)
     basis: Basis
-    plan: Plan
+    plan: RefitPlan
 
 
 def uncertainty(

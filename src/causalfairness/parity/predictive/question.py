@@ -39,7 +39,7 @@ from causalfairness.scm import StructuralCausalModel
 from causalfairness.scm.evaluation import Equations
 from causalfairness.scm.refits import (
     UNDRAWN,
-    Plan,
+    RefitPlan,
     Uncertainty,
     check_replicates,
     plan,
@@ -134,13 +134,13 @@ def decompose_predictive_parity(
         again = _Again(counterfactual, people, native, placed, draws, seed)
         sure = again.uncertainty(replicates, workers)
     else:
-        how = Plan(OVER_PEOPLE) if otherwise is None else Plan(UNFITTED, rows_alone=True)
+        how = RefitPlan(OVER_PEOPLE) if otherwise is None else RefitPlan(UNFITTED, rows_alone=True)
         sure = _over_people(people, placed, how, replicates, seed)
     return _Found(people, binning, placed, otherwise).result(sure)
 
 
 def _over_people(
-    people: Scored, placed: Placed, plan: Plan, replicates: int | None, seed: int
+    people: Scored, placed: Placed, plan: RefitPlan, replicates: int | None, seed: int
 ) -> Uncertainty:
     """Spreads of all means over people, and over a fit of which it is known what rows add."""
     rows, draws, fit = people.pair.rows, replicates or DRAWS, None
