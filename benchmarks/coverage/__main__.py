@@ -123,7 +123,7 @@ def main() -> None:
     wanted = [each for each in cells() if not given.only or each.module in given.only]
     choices = {"workers": given.workers, "seconds": given.seconds, "stale": given.stale}
     for each in run(wanted, **choices):
-        cost = _timed(each.cell, 0)[1]
+        cost = [_timed(each.cell, seed)[1] for seed in (0, 1)][1]  # the first imports libraries
         length = f"about {cost * each.cell.draws:,.0f} CPU seconds"
         print(f"{each.module}: {each.key}, {each.cell.draws} draws, {length}", flush=True)
     told = kept()
