@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 import causalfairness as cf
 from audit_studies import people
 from causalfairness.audit import propose
-from causalfairness.errors import SourceError
+from causalfairness.errors import AuditError, SourceError
 
 
 def read(text, folder):
-    """The audit, with the one line filled in that is left to people."""
+    """The audit, with the line filled in that is always left to people."""
     path = folder / "audit.toml"
     path.write_text(text.replace('favorable = "?"', 'favorable = "higher"'), "utf-8")
     return cf.Audit.from_file(path)
@@ -28,7 +28,8 @@ def read(text, folder):
     ],
 )
 def test_bundled_data_is_proposed_with_sensible_roles(tmp_path, name, protected, outcome):
-    audit = read(propose(f"dataset:{name}"), tmp_path)
+    text = propose(f"dataset:{name}").replace('missing = "?"', 'missing = "drop"')
+    audit = read(text, tmp_path)
     assert audit.roles.protected == protected
     assert outcome is None or audit.roles.outcome == outcome
     roles = (audit.roles.outcome, audit.roles.prediction, protected)
@@ -74,8 +75,12 @@ def test_missing_values_are_seen(tmp_path):
     data = people(400, frame="pandas").rename(columns={"group": "sex"})
     data.loc[:9, "c1"] = None
     text = propose(data)
-    assert 'missing = "drop"' in text
-    assert read(text, tmp_path).data.missing == "drop"
+    assert '# FILL IN which: values are missing in "c1".\nmissing = "?"' in text
+    with pytest.raises(AuditError, match=r"data\.missing.*'refuse', 'drop' or 'category'"):
+        read(text, tmp_path)
+    said = text.replace('missing = "?"', 'missing = "drop"')
+    assert read(said, tmp_path).data.missing == "drop"
+    assert 'missing = "refuse"' in propose(people(400))
 
 
 def test_data_that_tells_no_groups_apart_is_refused():

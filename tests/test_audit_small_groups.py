@@ -9,8 +9,9 @@ import pytest
 import causalfairness as cf
 from audit_studies import PREDICTED, people, study
 from causalfairness import report
+from causalfairness.parity.metrics.decisions import ERROR_RATES
 from causalfairness.report.page import markdown
-from causalfairness.tables.disclosure import group_sizes, without_few
+from causalfairness.tables.disclosure import group_sizes, hidden_groups, without_few
 from causalfairness.tables.groups import shown_value
 
 
@@ -33,6 +34,64 @@ def test_rates_of_few_people_are_in_no_table_and_no_sentence(count, listed):
     assert ("violet" in said) is listed
     noted = any("1 group of fewer than 10 people (9 in all)" in note for note in answer["notes"])
     assert noted is not listed
+
+
+def with_few_positives():
+    """Three groups, of which one has 17 people, three of them with the outcome."""
+    data = people(600, frame="pandas")
+    last = data.index[-17:]
+    data.loc[last, "group"] = "violet"
+    data.loc[last, "y"] = [1] * 3 + [0] * 14
+    data.loc[last, "score"] = [1, 0, 0] + [1] * 10 + [0] * 4
+    return data
+
+
+def leaves(value):
+    """Every number and every word of plain data, however deep."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from leaves(each)
+    else:
+        yield value
+
+
+def test_no_number_of_a_hidden_metric_is_anywhere_in_the_record():
+    data = with_few_positives()
+    answer = asked(data, {"ask": "group_metrics"}).record["answers"][0]
+    model = cf.StandardFairnessModel(**PREDICTED)
+    whole = cf.group_metrics(data, model)
+    rows = {(r["group"], r["metric"]): r for r in in_rows(answer["table"]) if "metric" in r}
+    of_violet = {metric for (group, metric), row in rows.items() if row["value"] is None}
+    assert of_violet == {"selection_rate", "base_rate", *ERROR_RATES}
+    told, said = [*leaves(answer)], " ".join(map(str, leaves(answer)))
+    tables = [whole.table(), whole.gaps(), whole.ratios(), whole.extremes()]
+    for row in (row for table in tables for row in table.to_records()):
+        about = {row.get(key) for key in ("group", "highest", "lowest")}
+        if row["metric"] not in of_violet or "violet" not in about:
+            continue
+        numbers = [each for each in row.values() if isinstance(each, float) and each not in (0, 1)]
+        assert not {*numbers} & {each for each in told if isinstance(each, float)}
+        assert not any(f"violet {each:.3f}" in said for each in numbers)
+    assert all(row["people"] is row["effective"] is None for row in rows.values() if hidden(row))
+    assert any("tpr" in note and "fewer than 10 people" in note for note in answer["notes"])
+    assert "reported like all others" not in said
+    assert "there is no other group" not in said
+
+
+def hidden(row):
+    return row["value"] is None
+
+
+def test_groups_that_were_left_out_are_not_said_to_be_reported():
+    for count, there in ((9, False), (100, True)):
+        answer = asked(with_a_third_group(count), {"ask": "group_metrics"}).record["answers"][0]
+        assert ("reported like all others" in answer["sentences"][-1]) is there
+
+
+def test_groups_that_tell_of_few_are_hidden_until_they_are_not_few_together():
+    cells = np.array([[40.0, 60.0], [6.0, 30.0], [11.0, 40.0], [0.0, 15.0]])
+    assert hidden_groups(cells, 10).tolist() == [False, True, True, True]
+    assert hidden_groups(cells[2:], 10).tolist() == [False, False]
 
 
 def test_whoever_wants_small_groups_says_so():

@@ -20,6 +20,7 @@ from causalfairness.errors import (
     RoleError,
     WeightError,
 )
+from causalfairness.individuals.auditee import auditee_of
 from causalfairness.inference import (
     added_people_interval,
     quantiles,
@@ -901,3 +902,14 @@ def test_models_can_be_asked_again_for_another_reference():
     assert (back["value"], back["low"], back["high"]) == pytest.approx(
         (-there["value"], -there["high"], -there["low"])
     )
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf"), "0.6"])
+def test_a_threshold_is_a_finite_number_wherever_it_is_taken(threshold):
+    model = cf.StandardFairnessModel(
+        protected="race", reference="Caucasian", comparison=None, prediction="decile_score"
+    )
+    with pytest.raises(RoleError, match=r"threshold=.*expected a finite number"):
+        cf.group_metrics(cf.datasets.load_compas(), model, threshold=threshold)
+    with pytest.raises(RoleError, match=r"threshold=.*expected a finite number"):
+        auditee_of(lambda people: people["age"], threshold)

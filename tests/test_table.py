@@ -85,7 +85,7 @@ def test_every_form_of_the_data_is_read_alike(tmp_path):
 def test_text_that_is_no_number_is_named(frame):
     data = frame({"g": [0, 1], "y": ["1", "one"]})
     model = cf.StandardFairnessModel(**ROLES)
-    with pytest.raises(ColumnTypeError, match="column 'y' holds 'one', which is no number"):
+    with pytest.raises(ColumnTypeError, match="column 'y' holds text that is no number"):
         cf.decompose_disparity(cf.Table(data, numeric=["y"]), model)
 
 

@@ -108,7 +108,9 @@ def _lines(seen: Sequence[Seen], source: str | None, *, whole: bool) -> Iterator
     yield "\n[data]"
     yield f"source = {quoted(source or 'your data')}"
     yield "# What happens to rows with missing values: refuse, drop (they are counted) or category."
-    yield f"missing = {quoted('drop' if any(each.missing for each in seen) else 'refuse')}"
+    if lacking := [quoted(each.name) for each in seen if each.missing]:
+        yield f"# FILL IN which: values are missing in {', '.join(lacking[:LISTED])}."
+    yield f"missing = {quoted(UNSAID if lacking else 'refuse')}"
     yield "# Whole numbers that are codes, and text that holds numbers:"
     yield "# categorical = ['column']"
     yield "# numeric = ['column']"

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from causalfairness.cli.lines import WIDEST, bullet, naming, width_of
+from causalfairness.cli.lines import WIDEST, Numbers, bullet, naming, width_of
 from causalfairness.cli.necessity import VERDICTS
 
 DOUBTFUL = ("contradicted", "in doubt")
@@ -119,7 +119,7 @@ def _drawn(parts: Sequence[Record], scale: _Scale, *, ascii_only: bool) -> Itera
 
     if not parts:
         return
-    table = Table.grid(padding=(0, 2))
+    table = Numbers.grid(padding=(0, 2))
     places = decimals([each["standard_error"] for each in parts], least=3)
     for each in parts:
         value, low, high = (f"{each[name]:+,.{places}f}" for name in NUMBERS[:3])

@@ -18,6 +18,7 @@ from causalfairness.estimators.answers import (
     features_of,
     owner_of,
 )
+from causalfairness.tables.target import check_threshold
 
 Array = NDArray[np.float64]
 LIKE_THE_DATA = "a frame like the data"
@@ -87,6 +88,7 @@ def auditee_of(predict: Any, threshold: float | None, said: Sequence[str] = ()) 
     >>> auditee_of(lambda frame: [0.2] * len(frame), None).score(people).tolist()
     [0.2, 0.2]
     """
+    check_threshold(threshold)
     if isinstance(predict, type):
         raise PredictorError(f"found the class {predict.__name__}; give a fitted model")
     owner, columns = owner_of(predict), tuple(said)

@@ -1,10 +1,21 @@
-"""What is left out of plain data where numbers are about so few that they tell on each of them."""
+"""What is left out of plain data where numbers are about so few that they tell on each of them.
+
+Few are some people, and fewer than a number that is set. Numbers of few are left out, and so are
+those that together give them. Where few in a group have one outcome, its base rate and mean error
+are left out; where few have one decision, its selection rate; where either is so, all rates that
+hold decisions against outcomes (tpr, fpr, fnr, tnr, ppv, npv, accuracy), and its calibration. Where
+those left out are few together, the next larger group goes with them. Gaps, ratios, extremes,
+screens and sentences are made of what is left.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 SMALLEST = 10  # people of whom numbers are told, unless another number is set
 EDGES = ("above", "up_to", "score_from", "score_to", "effective")  # of a row, whoever is in it
@@ -62,6 +73,32 @@ def without_few(
             few.add(at)
             together[part] += sizes[at]
     return [{**row, **(_without(row, hidden) if at in few else {})} for at, row in enumerate(rows)]
+
+
+def is_few(counts: NDArray[np.float64], smallest: int) -> NDArray[np.bool_]:
+    """In which rows any count is of some people, and of fewer than `smallest`.
+
+    >>> is_few(np.array([[12.0, 3.0], [12.0, 0.0]]), 10).tolist()
+    [True, False]
+    """
+    return np.asarray(((counts > 0) & (counts < smallest)).any(axis=-1))
+
+
+def hidden_groups(
+    counts: NDArray[np.float64], smallest: int, hidden: NDArray[np.bool_] | bool = False
+) -> NDArray[np.bool_]:
+    """Which groups are hidden by `counts` of several kinds of people in each, or are already.
+
+    With those of few go the next larger groups, until they are not few together.
+
+    >>> hidden_groups(np.array([[50.0, 40.0], [14.0, 3.0], [20.0, 15.0]]), 10).tolist()
+    [False, True, True]
+    """
+    found = is_few(counts, smallest) | hidden
+    for at in np.argsort(counts.sum(axis=1), kind="stable"):
+        if is_few(counts[found].sum(axis=0), smallest):
+            found[at] = True
+    return found
 
 
 def _without(row: Mapping[str, Any], hidden: str) -> dict[str, None]:

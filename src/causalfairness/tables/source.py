@@ -135,8 +135,19 @@ def with_numbers_of_words(frame: Frame, names: Sequence[str]) -> Frame:
     if not words:
         return frame
     if isinstance(frame, nw.LazyFrame):
-        return frame.with_columns(*(column_there(frame, name).cast(nw.Float64) for name in words))
+        return frame.with_columns(*(_cast(frame, name) for name in words))
     return frame.with_columns(*(_numbers_of(frame[name]) for name in words))
+
+
+def _cast(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
+    """The text of a column as numbers, made there. All of it is read once to know that it can."""
+    made = column_there(frame, name).cast(nw.Float64)
+    try:
+        frame.select(made.sum()).collect()
+    except _engine_errors():
+        _numbers_of(collect(frame.select(column_there(frame, name)).unique())[name])
+        raise
+    return made
 
 
 def _numbers_of(words: nw.Series[Any]) -> nw.Series[Any]:
@@ -146,9 +157,9 @@ def _numbers_of(words: nw.Series[Any]) -> nw.Series[Any]:
             numbers.append(None if value is None or value != value else float(value))
         except (TypeError, ValueError):
             raise ColumnTypeError(
-                f"column {words.name!r} holds {value!r}, which is no number; leave it out of "
-                "numeric, or correct the column"
-            ) from None
+                f"column {words.name!r} holds text that is no number, and numeric= names it; leave "
+                "it out of numeric, or correct the column"
+            ).about(f"column {words.name!r} holds {value!r}") from None
     found = nw.new_series(words.name, numbers, nw.Float64, backend=words.implementation)
     return nw.maybe_align_index(found, words)
 
@@ -192,7 +203,12 @@ def reading() -> Iterator[None]:
             "open it with explicit types first"
         )
         changed = type(cause).__name__ in ("ConversionException", "ComputeError")
-        raise SourceError(f"the data could not be read: {cause}{hint * changed}") from cause
+        if changed:  # the engine's words hold a single value, and a query that nobody wrote
+            why = "a value does not fit the type of its column"
+            raise SourceError(f"the data could not be read: {why}{hint}").about(
+                str(cause).partition("\n\nLINE ")[0]
+            ) from None
+        raise SourceError(f"the data could not be read: {cause}") from cause
 
 
 def _open_files(path: str) -> Frame:

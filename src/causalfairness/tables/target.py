@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import narwhals as nw
@@ -26,6 +27,23 @@ from causalfairness.tables.source import collect, column_there, select
 
 Of = Literal["outcome", "prediction"]
 Array = NDArray[np.float64]
+
+
+def check_threshold(threshold: Any) -> None:
+    """Refuse a threshold that is neither None nor a finite number.
+
+    >>> check_threshold(float("nan"))
+    Traceback (most recent call last):
+    ...
+    causalfairness.errors.RoleError: threshold=nan; expected a finite number, which parts scores \
+    into those that decide one way and the other, or None
+    """
+    if threshold is None or (isinstance(threshold, Real) and math.isfinite(threshold)):
+        return
+    raise RoleError(
+        f"threshold={threshold!r}; expected a finite number, which parts scores into those that "
+        "decide one way and the other, or None"
+    )
 
 
 class Target(NamedTuple):

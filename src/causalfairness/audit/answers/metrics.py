@@ -33,7 +33,7 @@ def metrics(study: Study, question: GroupMetricsQuestion, model: StandardFairnes
         level=settings.level,
         bins=question.bins,
         missing=study.missing,
-    )
+    ).without_few(settings.smallest, whole=not said)
     tables: dict[str, Callable[[], MetricTable]] = {
         "gaps": found.gaps,
         "ratios": found.ratios,

@@ -40,6 +40,7 @@ from causalfairness.invariance.reading import FEWEST as FEW
 from causalfairness.invariance.statistics import Statistics
 from causalfairness.tables import Column
 from causalfairness.tables.fingerprint import arrange
+from causalfairness.tables.target import check_threshold
 
 Array = NDArray[np.float64]
 UNLABELED = (
@@ -102,6 +103,7 @@ def audit(
     >>> bool(found.test.rejected[0])
     True
     """
+    check_threshold(threshold)
     check_settings(method, level, draws, tolerance, has_placebo=placebo is not None)
     people = people_of(images, parents)
     names = getattr(images, "groups", None) if groups is None else groups
@@ -163,6 +165,7 @@ def audit_scores(
     >>> float(audit_scores(made, films.parents).p_value[0, 0])
     1.0
     """
+    check_threshold(threshold)
     check_settings(method, level, draws, tolerance, has_placebo=placebo is not None)
     if len(parents) != len(generated):
         raise ParentsError(f"scores of {len(generated)} people came with parents of {len(parents)}")

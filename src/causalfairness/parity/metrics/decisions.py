@@ -23,6 +23,7 @@ from causalfairness.errors import RoleError
 from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
 from causalfairness.inference import quantiles
 from causalfairness.parity.metrics.rows import Array, Mask, People
+from causalfairness.tables.target import check_threshold
 
 ERROR_RATES = ("accuracy", "tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 NO_PREDICTION = "the model names no prediction"
@@ -50,6 +51,7 @@ def decision_of(people: People, model: StandardFairnessModel, threshold: float |
     """What counts as selected here, and which metrics does that allow?"""
     prediction, outcome = people.prediction, people.outcome
     positive = people.wants_one is not False
+    check_threshold(threshold)
     if threshold is not None and prediction is None:
         raise RoleError(
             f"threshold={threshold:g} says from which prediction on someone is selected, and the "

@@ -17,7 +17,7 @@ from causalfairness.fairness_model import EVERYONE_ELSE, StandardFairnessModel
 from causalfairness.inference import effective_size
 from causalfairness.parity.metrics.calibration import Calibration
 from causalfairness.parity.metrics.decisions import Decision
-from causalfairness.parity.metrics.rows import Array, Mask
+from causalfairness.parity.metrics.rows import Array, Mask, Positions
 from causalfairness.parity.metrics.sums import Measure, Sums, measures_of
 from causalfairness.tables.groups import GroupLabel, group_label, shown, typed
 
@@ -39,6 +39,8 @@ class Partition:
     against: Mapping[str, Measure]
     compared: tuple[int, ...]
     calibration: Calibration | None
+    cells: Array | None  # (groups, outcome, decided): people
+    held: Positions  # groups that the others are held against
 
     @property
     def attribute(self) -> str:
@@ -94,6 +96,8 @@ def _partition(
         against=measures_of(whole, decision),
         compared=compared,
         calibration=merged.calibration,
+        cells=None if merged.cells is None else merged.cells[:, 0],
+        held=np.flatnonzero(against),
     )
 
 

@@ -8,7 +8,7 @@ ratios a group over the highest. Nothing here is causal: groups differ, and why 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from causalfairness.errors import OutcomeError, RoleError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.inference.intervals import normal_reach
 from causalfairness.parity.metrics.decisions import decision_of
+from causalfairness.parity.metrics.hiding import without_few
 from causalfairness.parity.metrics.partitions import Partition, partitions_of
 from causalfairness.parity.metrics.records import (
     calibration_records,
@@ -30,7 +31,13 @@ from causalfairness.parity.metrics.records import (
 from causalfairness.parity.metrics.rows import People, read_people
 from causalfairness.parity.metrics.sums import Sums, add_up
 from causalfairness.parity.metrics.table import MetricTable, Record
-from causalfairness.parity.metrics.words import CAUTION, SCREEN, page_tables, sentences_about
+from causalfairness.parity.metrics.words import (
+    CAUTION,
+    GROUPS_DIFFER,
+    SCREEN,
+    page_tables,
+    sentences_about,
+)
 from causalfairness.tables import Missing, RowAccount
 
 TURNED = (
@@ -80,6 +87,7 @@ class GroupMetrics:
     absent: Mapping[str, str]
     account: RowAccount
     notes: tuple[str, ...] = ()
+    whole: bool = True  # False where something was left out, since it is of few people
 
     def table(self) -> MetricTable:
         """How large is every metric in every group, and how sure are we?"""
@@ -128,7 +136,18 @@ class GroupMetrics:
         """What do the numbers say, in plain words?"""
         asked = self.about, self.level, self.smallest
         said = chain.from_iterable(sentences_about(part, *asked) for part in self.partitions)
-        return *said, *([] if "selection_rate" in self.absent else [SCREEN]), CAUTION
+        closing = CAUTION if self.whole else GROUPS_DIFFER
+        return *said, *([] if "selection_rate" in self.absent else [SCREEN]), closing
+
+    def without_few(self, smallest: int, *, whole: bool = True) -> GroupMetrics:
+        """Return the metrics without those that tell of fewer people than `smallest`.
+
+        `whole` is False where groups were left out before.
+        """
+        found = (without_few(part, smallest) for part in self.partitions)
+        parts, said = zip(*found, strict=True)
+        notes = (*self.notes, *chain.from_iterable(said))
+        return replace(self, partitions=parts, notes=notes, whole=whole and not any(said))
 
     def __getitem__(self, group: Any) -> Mapping[str, Measured]:
         found = [part for part in self.partitions if group in (*part.groups, *part.names)]

@@ -20,12 +20,13 @@ import numpy as np
 from causalfairness.inference.proportions import flag_chances
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.parity.metrics.rows import Array, Positions
-from causalfairness.parity.metrics.sums import Shares
+from causalfairness.parity.metrics.sums import Means, Shares
 from causalfairness.parity.metrics.table import Record
 
 FOUR_FIFTHS = 0.8
 ROUNDING = 1e-12
 NOBODY = "no such people"
+HIDDEN = "left out, as it tells of few people"
 NONE_SELECTED = "the highest rate is 0"
 RATIO = ("ratio", "ratio_low", "ratio_high")
 Extremes = tuple[Record, float]  # which groups are farthest apart, and how many people are in one
@@ -34,7 +35,7 @@ Extremes = tuple[Record, float]  # which groups are farthest apart, and how many
 def rate_records(part: Partition, level: float, smallest: int) -> Iterator[Record]:
     """How large is every metric in every group?"""
     for metric, measure in part.measures.items():
-        low, high = measure.interval(level)
+        (low, high), sizes = measure.interval(level), _sizes(measure)
         for at, name in enumerate(part.names):
             yield {
                 "by": part.attribute,
@@ -43,9 +44,9 @@ def rate_records(part: Partition, level: float, smallest: int) -> Iterator[Recor
                 "value": number(measure.value[at]),
                 "low": number(low[at]),
                 "high": number(high[at]),
-                "people": int(measure.people[at]),
-                "effective": number(measure.total[at]),
-                "remark": remark_of(measure.total[at], smallest=smallest),
+                "people": None if np.isnan(measure.people[at]) else int(measure.people[at]),
+                "effective": number(sizes[at]),
+                "remark": remark_of(sizes[at], smallest=smallest),
             }
 
 
@@ -53,7 +54,7 @@ def gap_records(part: Partition, level: float, smallest: int) -> Iterator[Record
     """How far is every group from whom it is held against?"""
     for metric, measure in part.measures.items():
         against = part.against[metric]
-        low, high = measure.minus(against, level)
+        (low, high), sizes = measure.minus(against, level), _sizes(measure)
         for at in part.compared:
             yield {
                 "by": part.attribute,
@@ -63,7 +64,7 @@ def gap_records(part: Partition, level: float, smallest: int) -> Iterator[Record
                 "value": number(measure.value[at] - against.value[0]),
                 "low": number(low[at]),
                 "high": number(high[at]),
-                "remark": remark_of(measure.total[at], against.total[0], smallest=smallest),
+                "remark": remark_of(sizes[at], _sizes(against)[0], smallest=smallest),
             }
 
 
@@ -74,11 +75,10 @@ def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Reco
             continue
         top = int(np.nanargmax(measure.value))
         highest = measure.value[top]
-        low, high = measure.over(measure.at([top]), level)
+        (low, high), sizes = measure.over(measure.at([top]), level), _sizes(measure)
         for at, name in enumerate(part.names):
             itself = at == top and highest > 0  # no comparison of two groups, and no interval
-            sizes = measure.total[at], measure.total[top]
-            remark = remark_of(*sizes, smallest=smallest)
+            remark = remark_of(sizes[at], sizes[top], smallest=smallest)
             yield {
                 "by": part.attribute,
                 "group": name,
@@ -87,7 +87,7 @@ def ratio_records(part: Partition, level: float, smallest: int) -> Iterator[Reco
                 "value": number(measure.value[at] / highest) if highest > 0 else None,
                 "low": 1.0 if itself else number(low[at]),
                 "high": 1.0 if itself else number(high[at]),
-                "remark": remark if highest > 0 or not min(sizes) > 0 else NONE_SELECTED,
+                "remark": remark if highest > 0 or remark in (NOBODY, HIDDEN) else NONE_SELECTED,
             }
 
 
@@ -132,6 +132,8 @@ def calibration_records(part: Partition, level: float, smallest: int) -> Iterato
     low, high = found.interval(level)
     size = found.effective
     for at, name in enumerate(part.names):
+        if not found.rows[at].any():  # hidden
+            continue
         for nth in range(len(found.edges) - 1):
             yield {
                 "by": part.attribute,
@@ -232,9 +234,16 @@ def is_below(ratio: float) -> bool:
 
 def remark_of(*sizes: float, smallest: int) -> str:
     """What is remarked of a number that rests on so many people."""
+    if np.isnan(sizes).any():
+        return HIDDEN
     if not min(sizes) > 0:
         return NOBODY
     return f"fewer than {smallest} people" if min(sizes) < smallest else ""
+
+
+def _sizes(measure: Shares | Means) -> Array:
+    """On how many people each number rests; NaN where it is hidden."""
+    return np.where(np.isnan(measure.people), np.nan, measure.total)
 
 
 def number(value: Any) -> float | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from causalfairness.parity.metrics.partitions import Partition
 from causalfairness.parity.metrics.records import (
     FOUR_FIFTHS,
@@ -69,6 +71,8 @@ def sentences_about(
     """What do the numbers of one partition say?"""
     extremes = {record["metric"]: record for record in extreme_records(part, level, smallest)}
     rates = [*rate_records(part, level, smallest)]
+    hidden = any(np.isnan(measure.people).any() for measure in part.measures.values())
+    others = "all others are left out" if hidden else "there is no other group to compare with"
     for metric in _spoken(rates):
         known = [each for each in rates if each["metric"] == metric and each["value"] is not None]
         if not known:
@@ -77,20 +81,21 @@ def sentences_about(
         if metric in extremes:
             yield _from_lowest_to_highest(called, extremes[metric], known)
         else:
-            yield f"{called}: {_at(known[0])}; there is no other group to compare with."
+            yield f"{called}: {_at(known[0])}; {others}."
         if metric == "selection_rate" and metric in extremes:
             yield _screened([*screen_records(part, level, smallest)], part)
     if len(part.compared) > 1:
-        yield _gaps_to_reference([*gap_records(part, level, smallest)])
+        yield from _gaps_to_reference([*gap_records(part, level, smallest)])
     few = [
         f"{name} ({int(people):,})"
         for name, people, size in zip(part.names, part.people, part.effective, strict=True)
         if size < smallest
     ]
     if few:
+        told = "left out in part" if hidden else "reported as they are"
         yield (
             f"Fewer than {smallest} people (*) by {part.attribute}: {_listed(few)}. Their numbers "
-            "are reported as they are; read them with their intervals."
+            f"are {told}; read them with their intervals."
         )
 
 
@@ -144,15 +149,16 @@ def _from_lowest_to_highest(called: str, found: Record, known: Sequence[Record])
     return f"{called}: lowest {_at(lowest)}, highest {_at(highest)}; {apart}."
 
 
-def _gaps_to_reference(gaps: Sequence[Record]) -> str:
+def _gaps_to_reference(gaps: Sequence[Record]) -> Iterator[str]:
     """How far is each group from the reference, in what matters first?"""
-    first = next(iter(_spoken(gaps)))
-    known = [gap for gap in gaps if gap["metric"] == first and gap["value"] is not None]
-    listed = [
-        f"{gap['group']} {gap['value']:+.3f} ({gap['low']:+.3f} to {gap['high']:+.3f})"
-        for gap in known
-    ]
-    return f"{CALLED[first].capitalize()} against {gaps[0]['reference']}: {_listed(listed)}."
+    known = [gap for gap in gaps if None not in (gap["value"], gap["low"])]
+    for first in _spoken(known)[:1]:
+        listed = [
+            f"{gap['group']} {gap['value']:+.3f} ({gap['low']:+.3f} to {gap['high']:+.3f})"
+            for gap in known
+            if gap["metric"] == first
+        ]
+        yield f"{CALLED[first].capitalize()} against {gaps[0]['reference']}: {_listed(listed)}."
 
 
 def _at(record: Record) -> str:
