@@ -15,6 +15,7 @@ from causalfairness.errors import (
     InvarianceError,
     LearnerError,
     MissingValuesError,
+    SourceError,
     TooFewRowsError,
 )
 from causalfairness.invariance import (
@@ -223,3 +224,25 @@ def test_people_without_counterparts_are_counted():
     rng = np.random.default_rng(20)
     y, a, z = people(600, rng, confounding=4.0)
     assert "some group has a chance below 0.01" in str(cf.invariance_test(y, a, z))
+
+
+@pytest.mark.parametrize("brought", ["predictions", "group", "features", "labels"])
+def test_rows_of_another_index_are_refused(brought):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"z": rng.normal(size=60), "a": np.arange(60) % 2, "y": np.arange(60) % 3})
+    given = {"predictions": data["z"], "group": data["a"], "features": data[["z"]]}
+    given |= {"labels": (data["y"] > 0).astype(int)}
+    given[brought] = given[brought].iloc[::-1]  # the same labels in another order
+    scores, a, z, y = given.values()
+    said = "another index than"
+    if brought != "labels":
+        with pytest.raises(SourceError, match=said):
+            cf.invariance_test(scores, a, z)
+    if brought in ("predictions", "group"):
+        with pytest.raises(SourceError, match=said):
+            demographic_parity_test(scores, a)
+    if brought != "features":
+        with pytest.raises(SourceError, match=said):
+            equal_opportunity_test(scores, a, y, favorable=1)
+    plain = [np.asarray(each) for each in (scores, a, z)]
+    assert cf.invariance_test(plain[0], *plain[1:]).n == 60  # without an index, by position

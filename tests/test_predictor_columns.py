@@ -15,9 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import causalfairness as cf
-from causalfairness.errors import OutcomeError, PredictorError, RoleError
+from causalfairness.errors import OutcomeError, PredictorError, RoleError, SourceError
 from causalfairness.estimators import KnownModel
 from causalfairness.estimators.answers import check_order, features_of, own_order
+from causalfairness.individuals.auditee import auditee_of
 
 COLUMNS = ["g", "sex", "age", "record"]
 GROUPS = {"protected": "g", "reference": 0, "comparison": 1}
@@ -300,3 +301,26 @@ def test_classifiers_of_several_classes_are_refused_or_asked_about_one():
     for predict in (fitted, fitted.predict):
         with pytest.raises(PredictorError, match="has 3 classes"):
             cf.counterfactual_fairness(predict, DATA, SCM, {"g": 1})
+
+
+def test_answers_with_another_index_than_their_rows_are_refused():
+    """Taken by position, the score of one person would be that of another."""
+    turned = lambda people: people["record"].sort_values()  # noqa: E731
+    asked = cf.StandardFairnessModel(**GROUPS, mediators=["record"], prediction=turned, outcome="y")
+    asks = [
+        lambda: cf.decompose_disparity(DATA, asked, of="prediction"),
+        lambda: cf.group_metrics(DATA, asked),
+        lambda: auditee_of(turned, None).score(DATA),
+    ]
+    for ask in asks:
+        with pytest.raises(PredictorError, match="what the model returned has another index"):
+            ask()
+    kept = auditee_of(lambda people: people["record"], None).score(DATA[::-1])
+    assert kept.tolist() == DATA["record"][::-1].tolist()
+
+
+def test_an_adapter_refuses_an_outcome_of_another_index():
+    graph = cf.CausalGraph.parse("g -> record")
+    adapter = cf.FairAdapter(graph, protected="g", reference=0)
+    with pytest.raises(SourceError, match="y has another index than data"):
+        adapter.fit(DATA[["g", "record"]], DATA["y"][::-1])

@@ -31,8 +31,9 @@ from causalfairness.adaptation.steps import steps_of
 from causalfairness.errors import LearnerError, RoleError
 from causalfairness.graph import CausalGraph
 from causalfairness.scm.domain import Domain
-from causalfairness.tables import only_columns
+from causalfairness.tables import Table, only_columns
 from causalfairness.tables.frames import FrameRows
+from causalfairness.tables.joining import check_indexes
 
 Learner = QuantileLearner | SharedQuantiles
 
@@ -104,6 +105,7 @@ class FairAdapter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             resolving=self.resolving,
             transport=self.transport_confounders,
         )
+        check_indexes(data=data.data if isinstance(data, Table) else data, y=y)
         read = read_new(data, plan)
         protected = [read.rows.read(name) for name in plan.protected]
         self.grouping_ = grouping_of(protected, plan.protected, self.reference, pooled=self.pooled)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import OutcomeError, PredictorError
+from causalfairness.errors import OutcomeError, PredictorError, SourceError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.groups import canonical
+from causalfairness.tables.joining import check_indexes
 from causalfairness.tables.source import collect, open_frame, select
 from causalfairness.tables.target import check_classes, classes_of
 
@@ -35,6 +36,8 @@ def answers(
     ask: Callable[[Any], Any], features: Any, what: str, hint: str = ""
 ) -> NDArray[np.object_]:
     """What does the model answer about these rows, in its own words? One answer per row.
+
+    A pandas series must have the index of the rows: answers meet rows by position.
 
     Of a model that fails, `what` says on what it failed and `hint` what it is given.
 
@@ -55,6 +58,10 @@ def answers(
             f"the model returned {len(found):,} values for {len(features):,} rows; expected one "
             "per row"
         )
+    try:
+        check_indexes(**{"the rows": features, "what the model returned": predicted})
+    except SourceError as cause:
+        raise PredictorError(f"{cause}, or return an array") from cause
     return found
 
 

@@ -23,6 +23,7 @@ from causalfairness.invariance.result import Claim, InvarianceTest
 from causalfairness.invariance.scores import Judged, effect_of
 from causalfairness.invariance.tails import log_f_tail
 from causalfairness.tables.frames import column_from
+from causalfairness.tables.joining import check_indexes
 
 PARITY = Claim(
     "demographic parity (Welch)",
@@ -74,6 +75,7 @@ def equal_opportunity_test(
             f"the outcome has {len(column):,} rows, the group {people:,}; row i must be the same "
             "person in both"
         )
+    check_indexes(outcome=outcome, group=group)
     levels = column.levels()
     brought = read(predictions, group, levels.codes[:, None].astype(float))  # rows are put in order
     there = ", ".join(map(repr, levels.values[:5]))

@@ -21,6 +21,7 @@ from causalfairness.errors import (
 from causalfairness.tables import Column, Table
 from causalfairness.tables.fingerprint import arrange
 from causalfairness.tables.frames import column_from, frame_rows
+from causalfairness.tables.joining import check_indexes
 from causalfairness.tables.source import open_frame
 
 Array = NDArray[np.float64]
@@ -47,7 +48,7 @@ class Brought:
 
 
 def read(predictions: Any, group: Any, features: Any) -> Brought:
-    """What was brought, as arrays?
+    """What was brought, as arrays? Rows meet by position: another index is refused.
 
     >>> read([0.2, 0.9] * 8, ["f", "m"] * 8, np.zeros((16, 1))).groups
     ('f', 'm')
@@ -59,6 +60,8 @@ def read(predictions: Any, group: Any, features: Any) -> Brought:
     if len({*sizes.values()}) > 1:
         found = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
         raise InvarianceError(f"rows do not match ({found}); row i must be the same person in all")
+    frame = features.data if isinstance(features, Table) else features
+    check_indexes(predictions=predictions, group=group, features=frame)
     told = [Column.numbers(f"{_skewness(it):+.6f} {at}", it) for at, it in enumerate(columns.T)]
     placed = [int(name.split()[1]) for name in arrange(told).columns]
     about = (scores.sum(axis=1), sets_of(columns[:, placed]), np.ones(len(codes)))

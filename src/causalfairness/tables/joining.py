@@ -37,7 +37,7 @@ def add_column(data: Any, values: Any, *, name: str) -> tuple[Any, str]:
     called = own if isinstance(own, str) and own and own.lower() not in taken else name
     while called.lower() in taken:
         called += "_"
-    _check_index(data, values, name)
+    check_indexes(**{"the data": data, name: values})
     with reading():
         series = nw.new_series(
             called, _as_list(values, len(frame), name), backend=frame.implementation
@@ -49,16 +49,19 @@ def add_column(data: Any, values: Any, *, name: str) -> tuple[Any, str]:
         return frame.with_columns(series).to_native(), called
 
 
-def _check_index(data: Any, values: Any, name: str) -> None:
-    """Do pandas rows mean the same people?"""
-    one, other = getattr(data, "index", None), getattr(values, "index", None)
-    if one is None or other is None or not hasattr(other, "equals"):
-        return
-    if not other.equals(one):
-        raise SourceError(
-            f"{name} has another index than the data, so it is not clear whose value is whose; "
-            "give both in the same order, with the same index"
-        )
+def check_indexes(**brought: Any) -> None:
+    """Do rows of pandas objects mean the same people? Objects without an index go by position.
+
+    >>> check_indexes(group=["F", "M"], features=np.zeros((2, 1)))
+    """
+    found = ((name, getattr(values, "index", None)) for name, values in brought.items())
+    indexes = [(name, index) for name, index in found if hasattr(index, "equals")]
+    for name, index in indexes[1:]:
+        if not index.equals(indexes[0][1]):
+            raise SourceError(
+                f"{name} has another index than {indexes[0][0]}, so it is not clear whose value is "
+                "whose; give both in the same order, with the same index"
+            )
 
 
 def _as_list(values: Any, rows: int, name: str) -> list[Any]:
