@@ -25,6 +25,7 @@ from causalfairness.errors import (
     MissingValuesError,
     OutcomeError,
     PredictorError,
+    RoleColumnError,
     RoleError,
     SituationError,
     WeightError,
@@ -1191,3 +1192,44 @@ def test_everybody_near_may_be_of_one_group():
     assert found.summary()[5].no_verdict == 30
     assert found.chance.delta.tolist() == [[0.0]] * 30
     assert found.chance.evidence.tolist() == [0.0]
+
+
+# --- features that no comparison can stand on -----------------------------------------------------
+
+
+def leaning(n=1_200):
+    """Women are hired less often than men of the same pay, and as many columns that mislead."""
+    rng = np.random.default_rng(8)
+    sex, pay = rng.choice(["F", "M"], n), rng.normal(size=n)
+    hired = (rng.random(n) < 0.3 + 0.4 * (sex == "M")).astype(int)
+    return pd.DataFrame({"sex": sex, "pay": pay, "hired": hired}).assign(
+        copy=1 - hired, woman=(sex == "F") * 1, id=np.arange(n) + 7, text=pay.round(2).astype(str)
+    )
+
+
+@pytest.mark.parametrize(
+    ("features", "said"),
+    [
+        (["pay", "copy"], "'copy' tells 'hired' in 100.0% of rows. As a feature"),
+        (["pay", "woman"], "'woman' tells the group in 100.0% of rows. As a feature"),
+        (["id"], "'id' has a value of its own"),
+        (["text"], "'text' holds numbers as text"),
+    ],
+)
+def test_features_that_mislead_are_refused_wherever_they_are_asked_about(features, said):
+    data, asked = leaning(), MIXED | {"features": features, "k": 10}
+    for ask in (
+        lambda data: cf.situation_test(data, **asked),
+        lambda data: published_situation_test(data, **asked),
+        lambda data: cf.counterfactual_situation_test(data, leaning(), **asked),
+    ):
+        with pytest.raises(RoleColumnError, match=said):
+            ask(data)
+    waived = "categorical" if features == ["text"] else "accept"
+    cf.situation_test(cf.Table(data, **{waived: features[-1:]}), **asked)
+
+
+def test_an_amount_that_the_decision_goes_by_is_noted():
+    data = leaning().assign(hired=lambda d: (d.pay > 0).astype(int))
+    found = cf.situation_test(data, **(MIXED | {"features": ["pay"], "k": 10}))
+    assert any("'pay' tells 'hired' (AUC" in note for note in found.notes)

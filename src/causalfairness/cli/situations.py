@@ -72,6 +72,7 @@ def situations(
     within: w.Within = None,
     categorical: o.Codes = None,
     numeric: o.Amounts = None,
+    accept: o.Accepted = None,
     counterfactuals: w.Otherwise = None,
     graph: w.Graph = None,
     do: w.Do = None,
@@ -104,7 +105,7 @@ def situations(
         "within": within,
         "workers": workers,
     }
-    read = reading(file, categorical, numeric, missing="category")  # noted, as it is in a frame
+    read = reading(file, categorical, numeric, accept, missing="category")
     with readable(debug=debug):
         world.check()
         goals.check()

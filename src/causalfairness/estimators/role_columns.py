@@ -44,7 +44,11 @@ OFTEN, FAR = 0.01, 3  # share of rows, and distance in ranges of the middle half
 MISSING = (-1.0, *(sign * (10.0**digits - 1) for sign in (-1, 1) for digits in range(1, 6)))
 NUMBER = r"\s*[-+]?[\d,]*\.?\d+(e[-+]?\d+)?\s*$"
 DAY = r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d))(\D|$)"
-LEAVES = {"mediator": "no direct part", "confounder": "neither a direct nor an indirect part"}
+LEAVES = {
+    "mediator": "no direct part",
+    "confounder": "neither a direct nor an indirect part",
+    "feature": "only people alike who were decided alike",
+}
 
 
 def estimate_from(
@@ -57,10 +61,13 @@ def estimate_from(
     return replace(found, diagnostics=told)
 
 
-def look_at(reading: Any, model: StandardFairnessModel, *, asked: bool = False) -> tuple[str, ...]:
+def look_at(
+    reading: Any, model: StandardFairnessModel, *, asked: bool = False, role: str = ""
+) -> tuple[str, ...]:
     """Notes on the columns with a role. Those that no answer can stand on are refused.
 
-    `asked` says that what is measured is the answer of a model, which its columns may well tell.
+    `asked` says that what is measured is the answer of a model, which its columns may well tell;
+    `role` is what columns are called that are none of a model, but make people alike.
 
     >>> import pyarrow as pa
     >>> from causalfairness.tables import open_table
@@ -75,6 +82,8 @@ def look_at(reading: Any, model: StandardFairnessModel, *, asked: bool = False) 
     if not isinstance(reading, Counts | Rows):
         return ()
     seen = _seen(reading, model)
+    if role:
+        seen = seen._replace(roles=dict.fromkeys(seen.roles, role))
     if seen.rows.sum() < FEWEST:
         return ()
     if asked or (seen.of_prediction and model.predict is not None):
@@ -282,7 +291,8 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
     if seen.sums is not None:
         told = _told(held, seen, seen.sums, binary=seen.is_binary)
         said = f"{name} tells {seen.measured!r} {told}"
-        if told.is_copy and not seen.of_prediction:
+        graded = role == "feature" and held.column.is_number and len(held.counts) > FEW
+        if told.is_copy and not (seen.of_prediction or graded):
             raise RoleColumnError(
                 f"{said}. As a {role} it would leave {LEAVES[role]}. Leave it out, or "
                 f"accept=[{name}] if it is no copy"
@@ -294,9 +304,9 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
             )
     told = _told(held, seen, (seen.rows, *[seen.rows * seen.group] * 2), binary=True)
     fixes = max(told.strength, told.purity) >= PURE and seen.sums is not None
-    if role == "confounder" and fixes:
+    if role != "mediator" and fixes:
         raise GroupColumnError(
-            f"{name} tells the group {told}. As a confounder it leaves nobody in the other group "
+            f"{name} tells the group {told}. As a {role} it leaves nobody in the other group "
             f"to compare with. Leave it out, or accept=[{name}]"
         )
     if role == "mediator" and told.strength >= SAME_GROUP:

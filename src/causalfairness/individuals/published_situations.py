@@ -103,7 +103,7 @@ def published_situation_test(
         ks=ks,
         rule=PublishedRule(tau),
         assumptions=(*(selves.assumptions if selves else ()), ALIKE, DRAWN),
-        reported=(REPLICATION, *situations.notes),
+        reported=(REPLICATION, *situations.notes, *situations.looked_at()),
         selves=selves,
         include_centers=include_centers and selves is not None,
     )

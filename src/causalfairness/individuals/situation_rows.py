@@ -9,16 +9,17 @@ missing, are left aside; ranges of features are those of the whole table all the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from causalfairness.errors import MissingValuesError, OutcomeError, RoleError, SituationError
+from causalfairness.estimators.role_columns import look_at
 from causalfairness.fairness_model import HIGHER, LOWER, NOBODY_SAID, StandardFairnessModel
 from causalfairness.individuals.distances import Positions, Truths
-from causalfairness.tables import Column
-from causalfairness.tables.columns import Value
+from causalfairness.tables import Column, Table
+from causalfairness.tables.columns import NOTHING, Declared, Value
 from causalfairness.tables.frames import FrameRows, frame_rows
 from causalfairness.tables.groups import (
     COMPARISON,
@@ -46,6 +47,16 @@ class Situations:
     others: Positions
     ids: Column | None
     notes: tuple[str, ...]
+    declared: Declared = NOTHING
+
+    def looked_at(self) -> tuple[str, ...]:
+        """Notes on the features. Copies of decision or group, ids and numbers as text are refused.
+
+        Of an amount that a decision goes by people still have more and less, and it is noted.
+        """
+        table = Table(self.rows.native, missing="drop", **self.declared._asdict())
+        asked = replace(self.roles, outcome_value=self.decisions[1])
+        return look_at(table.rows(asked, "outcome"), asked, role="feature")
 
     def lots(self) -> Positions:
         """Who comes first of people who are equally near? A draw, whatever the order of rows."""
@@ -168,6 +179,7 @@ def read_situations(
         others=np.flatnonzero(role == REFERENCE),
         ids=None if ids is None else _named(rows.read(ids)),
         notes=(*said, *said_of_dropped(rows.account)),
+        declared=data.declared if isinstance(data, Table) else NOTHING,
     )
 
 

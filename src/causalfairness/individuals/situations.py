@@ -194,6 +194,7 @@ def _tested(situations: Situations, selves: Selves | None, settings: Settings) -
         workers=settings.workers,
         lots=situations.lots(),
     )
+    looked = situations.looked_at()
     notes = (*situations.notes, *_notes(points, order))
     if selves is not None:
         notes += (*selves.notes, *note_on_decisions(situations, selves, facts, centers))
@@ -205,7 +206,7 @@ def _tested(situations: Situations, selves: Selves | None, settings: Settings) -
         ks=ks,
         rule=settings.rule,
         assumptions=(*(selves.assumptions if selves else ()), ALIKE, DRAWN),
-        reported=notes,
+        reported=(*notes, *looked),
         selves=selves,
     )
 
