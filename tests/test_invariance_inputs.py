@@ -10,6 +10,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVR
 
 import causalfairness as cf
+from causalfairness.audit.answers.answer import Answer
+from causalfairness.audit.answers.predictions import _within
 from causalfairness.errors import (
     ColumnTypeError,
     InvarianceError,
@@ -246,3 +248,18 @@ def test_rows_of_another_index_are_refused(brought):
             equal_opportunity_test(scores, a, y, favorable=1)
     plain = [np.asarray(each) for each in (scores, a, z)]
     assert cf.invariance_test(plain[0], *plain[1:]).n == 60  # without an index, by position
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_where_features_tell_the_group_nothing_is_sure(method):
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 2, 400)
+    z = np.column_stack([rng.normal(size=400), a])
+    found = cf.invariance_test(z[:, 0] + 3 * a + rng.normal(size=400), a, z, method=method)
+    assert found.undecided.all()
+    assert not found.rejected.any()
+    assert "features tell the group for" in found.sentences()[0]
+    assert "consistent with" not in str(found)
+    answer = _within(Answer(sentences=()), found, 5.0)
+    assert answer.verdict == "undecided"
+    assert "nobody alike to compare with" in answer.sentences[-1]

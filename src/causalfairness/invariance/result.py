@@ -81,6 +81,7 @@ class InvarianceTest:
     notes: tuple[str, ...] = ()
     explained: Explained | None = None  # by the features alone, where they were asked
     doubts: tuple[str, ...] = ()  # why a finding is not sure; empty where it is
+    untestable: str = ""  # why no answer could be sure, whatever was found
 
     @property
     def method(self) -> str:
@@ -104,7 +105,12 @@ class InvarianceTest:
 
     @cached_property
     def undecided(self) -> NDArray[np.bool_]:
-        """For which models is it not sure, although chance alone would hardly do this?"""
+        """For which models is it not sure, although chance alone would hardly do this?
+
+        For all of them where the features tell the group: nobody is alike but in the same group.
+        """
+        if self.untestable:
+            return np.ones(len(self.models), dtype=bool)
         doubted = np.array([bool(why) for why in self.doubts or [""] * len(self.models)])
         return np.asarray(self._beyond_chance & doubted)
 
@@ -187,6 +193,11 @@ class InvarianceTest:
         bound = f"{_root(self.upper[at]):.3g} ({100 * self.level:g}% bound)"
         most = f"{bound}, root mean square{self.claim.reach}"
         who = f"The predictions of {self.models[at]}"
+        if self.untestable:
+            return (
+                f"It is not sure whether the predictions of {self.models[at]} "
+                f"{self.claim.depends}: {self.untestable}."
+            )
         if self.explained is not None and self.explained.function[at]:
             return f"{who} are a function of the features, as far as these people show: {p}."
         alone = self.explained and _reproduced(self.explained.share[at])

@@ -45,6 +45,7 @@ MISCALIBRATED = (
     "0.05; use method='projected'"
 )
 RARE = 0.01  # chance of a group below which people are counted in a note
+OVERLAPPING = 0.05  # of people, whose group must not be all but sure for a test to say anything
 
 
 def invariance_test(
@@ -65,7 +66,7 @@ def invariance_test(
     A finding stands (`rejected`) or, with two groups, is not sure (`undecided`): where people who
     are alike deviate alike from both regressions, where it rests on a handful of people, or where
     the features leave next to nothing open. Of a prediction that is a function of the features p
-    is 1.
+    is 1. Where the features tell the group of nearly everybody, nothing is sure.
 
     Parameters
     ----------
@@ -217,6 +218,10 @@ def _result(
         )
     claim = Claim(f"{method} invariance test", DEPENDS, SILENT, REACH)
     numbers = found.statistic, found.log_p_value, *found.effect, found.people
-    return InvarianceTest(
+    told = float((chances.max(axis=0) > 1 - RARE).mean())
+    why = f"features tell the group for {told:.1%} of people: nobody alike to compare with"
+    untestable = why if told > 1 - OVERLAPPING else ""
+    result = InvarianceTest(
         claim, brought.models, brought.groups, *numbers, level, ASSUMED, tuple(notes)
     )
+    return replace(result, untestable=untestable)

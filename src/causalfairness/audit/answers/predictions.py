@@ -194,9 +194,11 @@ def _within(answer: Answer, found: InvarianceTest, margin: float | None) -> Answ
     reach = normal_reach(2 * found.level - 1) * float(found.standard_error[0])
     lower = math.sqrt(max(float(found.effect[0]) - reach, 0.0)) if found.rejected[0] else 0.0
     verdict = "violated" if lower > margin else "satisfied" if upper <= margin else "undecided"
+    moved = f"the group moves predictions by {lower:.3g} to {upper:.3g}, root mean square"
+    if found.untestable:
+        verdict, moved = "undecided", found.untestable
     sentence = (
         f"Judged with a margin of {margin:g} at the {100 * found.level:.6g}% level, under these "
-        f"assumptions: {verdict} (the group moves predictions by {lower:.3g} to {upper:.3g}, root "
-        "mean square)."
+        f"assumptions: {verdict} ({moved})."
     )
     return answer.judged(verdict, sentence, margin=margin, level=found.level, low=lower, high=upper)
