@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from typer.testing import CliRunner
@@ -398,3 +400,43 @@ def test_an_outcome_that_two_columns_tell_together_is_noted():
         .assign(y=lambda d: d.record * d.m)
     )
     assert "together tell 'y' almost (R2 0.9" in looked(times)[0]
+
+
+# --- values that stand for missing ones -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame.copy, pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize("of", ["cells", "rows"])
+def test_stand_ins_for_missing_values_are_refused_in_what_is_measured(library, of):
+    data = people(600)
+    asked = model(outcome_value="1")
+    gaps = (data.g == 1) & (np.arange(600) % 3 == 0)
+    text = data.assign(y=data.y.astype(str).where(~gaps, "NA"))
+    coded = data.assign(y=data.y.where(~gaps, 9))
+    named = data.assign(g=data.g.astype(str).where(~gaps, "?"))
+    told = cf.StandardFairnessModel(
+        **(ROLES | {"reference": "0", "comparison": "1"}), confounders=["sex"]
+    )
+
+    def read(table, roles):
+        return table.cells(roles, "outcome") if of == "cells" else table.rows(roles, "outcome")
+
+    for frame, roles, value, name in (
+        (text, asked, "'NA'", "y"),
+        (coded, model(), "9", "y"),
+        (coded, model(outcome_value=1), "9", "y"),
+        (named, told, "'?'", "g"),
+    ):
+        with pytest.raises(RoleColumnError, match=rf"^{re.escape(value)}.* rows of '{name}'"):
+            read(cf.Table(library(frame), missing="drop"), roles)
+        read(cf.Table(library(frame), accept=[name]), roles)
+    read(cf.Table(library(data.assign(y=data.y.where(data.y == 1, -1)))), model())  # two values
+    read(cf.Table(library(text)), model(outcome_value="NA"))  # asked for by name
+
+
+def test_stand_ins_for_missing_values_are_noted_elsewhere():
+    data = people(600).assign(m=lambda d: np.where(d.age > 1, "unknown", "a"))
+    assert any("'unknown' stands in" in note for note in looked(data))
+    assert not any("stands in" in note for note in looked(cf.Table(data, categorical=["m"])))
+    paid = data.assign(y=np.where(np.arange(600) % 10 == 0, 99_999, data.age))
+    assert any("99999 stands in 10.0% of rows of 'y'" in note for note in looked(paid))

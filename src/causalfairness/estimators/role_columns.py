@@ -30,6 +30,7 @@ from causalfairness.estimators.strata import Counts
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables import Column, Rows
 from causalfairness.tables.columns import Declared
+from causalfairness.tables.stand_ins import LABELS, NUMBERS, OFTEN, UNSURE
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -40,8 +41,7 @@ COPY, NEAR = {True: 0.995, False: 0.99}, {True: 0.95, False: 0.9}  # AUC of a ye
 PURE, CONSTANT, DISTINCT, PARSED = 0.999, 0.999, 0.95, 0.95
 REVEALED, SAME_GROUP = 0.9, 0.99  # AUC of the group by all confounders, and by one mediator
 BETTER, SURELY = 0.98, 3  # loss by labels as a share of that by amounts, and by how many errors
-OFTEN, FAR = 0.01, 3  # share of rows, and distance in ranges of the middle half, of such a code:
-MISSING = (-1.0, *(sign * (10.0**digits - 1) for sign in (-1, 1) for digits in range(1, 6)))
+FAR = 3  # distance in ranges of the middle half, of codes for missing values
 NUMBER = r"\s*[-+]?[\d,]*\.?\d+(e[-+]?\d+)?\s*$"
 DAY = r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d))(\D|$)"
 LEAVES = {
@@ -168,9 +168,13 @@ class _Held(NamedTuple):
 
 def _look(seen: _Seen) -> Iterator[str]:
     held = [_Held.of(column, seen) for column in seen.columns]
+    if seen.sums is not None and len(seen.sample) and seen.measured not in seen.declared.accept:
+        y = Column.numbers(seen.measured, seen.sums[1])
+        yield from _stand_ins(_Held.of(y, seen._replace(roles={y.name: "outcome"})), seen)
     for each in held:
         _refuse_unreadable(each, seen)
-    notes = [note for each in held for note in (*_copies(each, seen), *_codes(each, seen))]
+    looks = (_copies, _stand_ins, _codes)
+    notes = [note for each in held for look in looks for note in look(each, seen)]
     yield from notes
     yield from _revealed([each for each in held if each.role == "confounder"], seen)
     if not notes:
@@ -313,17 +317,31 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
         yield f"{name} tells the group {told}: direct and indirect part can hardly be distinguished"
 
 
+def _stand_ins(held: _Held, seen: _Seen) -> Iterator[str]:
+    """Numbers and labels that are frequent as codes for missing values are."""
+    name, n = repr(held.column.name), seen.rows.sum()
+    if held.column.name in (*seen.declared.numeric, *seen.declared.categorical):
+        return
+    for label in sorted({*held.column.labels} & {*LABELS, *UNSURE}):
+        count = held.counts[held.column.levels().values.index(label)]
+        if count >= OFTEN * n:
+            yield (
+                f"{label!r} stands in {count / n:.1%} of rows of {name}, as missing values do. "
+                f"Read it as missing, or categorical=[{name}] says that it is a label"
+            )
+    for value in _far_off(held):
+        yield (
+            f"{value:g} stands in {held.counts[held.numbers == value].sum() / n:.1%} "
+            f"of rows of {name}, far from all other numbers, as a code for missing values does. "
+            f"Read it as missing, or numeric=[{name}] says that it is an amount"
+        )
+
+
 def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
     """Do labels foretell the outcome, or the group, better than the best that amounts can?"""
     name, levels, fold = repr(held.column.name), len(held.counts), seen.fold
     if held.column.name in seen.declared.numeric:
         return
-    for value in _far_off(held):
-        yield (
-            f"{value:g} stands in {held.counts[held.numbers == value].sum() / seen.rows.sum():.1%} "
-            f"of rows of {name}, far from all other numbers, as a code for missing values does. "
-            f"Read it as missing, or numeric=[{name}] says that it is an amount"
-        )
     if not len(held.whole) or not FEW < levels <= len(fold) / FOLDS:
         return
     x, codes = np.nan_to_num(_numbers(held.column))[seen.sample, None], held.codes[seen.sample]
@@ -351,7 +369,7 @@ def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
 
 def _far_off(held: _Held) -> Iterator[float]:
     """The usual codes for missing values that are frequent, and far from all that are smaller."""
-    for value in np.intersect1d(held.numbers, MISSING):
+    for value in np.intersect1d(held.numbers, NUMBERS):
         rest = held.numbers * np.sign(value) < 0.9 * abs(value)
         share = held.counts[held.numbers == value].sum() / held.counts.sum()
         if share >= OFTEN and rest.sum() > 1:

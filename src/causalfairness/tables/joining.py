@@ -55,7 +55,9 @@ def check_indexes(**brought: Any) -> None:
     >>> check_indexes(group=["F", "M"], features=np.zeros((2, 1)))
     """
     found = ((name, getattr(values, "index", None)) for name, values in brought.items())
-    indexes = [(name, index) for name, index in found if hasattr(index, "equals")]
+    indexes: list[tuple[str, Any]] = [
+        (name, index) for name, index in found if hasattr(index, "equals")
+    ]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
             raise SourceError(

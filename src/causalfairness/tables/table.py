@@ -30,6 +30,7 @@ from causalfairness.tables.source import (
     select,
     with_numbers_of_words,
 )
+from causalfairness.tables.stand_ins import refuse_stand_ins
 from causalfairness.tables.target import Of, Target, Within, target_of
 
 Array = NDArray[np.float64]
@@ -103,6 +104,7 @@ class Table:
         names = tuple(dict.fromkeys((*model.role_columns, *asked, *self.known_by, *self.needed)))
         with reading():
             check_columns(self.frame, names)
+            self._refuse_stand_ins(model, *([] if target is None else [target]))
             frame = collect(select(self.frame, names))
         return read_rows(
             frame,
@@ -120,6 +122,7 @@ class Table:
         with reading():
             check_columns(self.frame, model.role_columns)
             targets = [target_of(model, of)]
+            self._refuse_stand_ins(model, *targets)
             counted = count_cells(self.frame, model, targets, self.missing, self.within)[0]
         return replace(counted, declared=self.declared)
 
@@ -139,8 +142,17 @@ class Table:
         targets = [target_of(model, "outcome"), target_of(model, "prediction")]
         with reading():
             check_columns(self.frame, model.role_columns)
+            self._refuse_stand_ins(model, *targets)
             first, second = count_cells(self.frame, model, targets, self.missing, self.within)
         return replace(first, declared=self.declared), replace(second, declared=self.declared)
+
+    def _refuse_stand_ins(self, model: StandardFairnessModel, *targets: Target) -> None:
+        """Refuse codes for missing values in what is measured, unless a column was spoken of."""
+        said = {name for names in self.declared for name in names}
+        outcomes = [target.column for target in targets if target.column not in said]
+        protected = [name for name in model.protected_columns if name not in said]
+        named = {target.value for target in targets} | {model.favorable}
+        refuse_stand_ins(self.frame, [*protected, *outcomes], outcomes, named)
 
     def needing(self, *columns: str) -> Table:
         """What is the table for a question that needs these columns too, though not their means?
