@@ -15,7 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import causalfairness as cf
-from causalfairness.errors import OutcomeError, PredictorError, RoleError, SourceError
+from causalfairness.errors import (
+    GroupNotFoundError,
+    OutcomeError,
+    PredictorError,
+    RoleError,
+    SourceError,
+)
 from causalfairness.estimators import KnownModel
 from causalfairness.estimators.answers import check_order, features_of, own_order
 from causalfairness.individuals.auditee import auditee_of
@@ -324,3 +330,28 @@ def test_an_adapter_refuses_an_outcome_of_another_index():
     adapter = cf.FairAdapter(graph, protected="g", reference=0)
     with pytest.raises(SourceError, match="y has another index than data"):
         adapter.fit(DATA[["g", "record"]], DATA["y"][::-1])
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), (0, 1), (1, 2)])
+def test_classes_that_are_not_those_of_the_outcome_are_named(classes):
+    target = np.array(classes)[Y]
+    data = DATA.assign(y=np.where(Y == 1, "accepted", "declined"))
+    fitted = LogisticRegression().fit(X, target)
+    asked = {"mediators": ["sex", "age", "record"], "outcome_value": "accepted"}
+    model = cf.StandardFairnessModel(**GROUPS, **asked, outcome="y", prediction=fitted.predict)
+    asks = [
+        lambda: cf.CausalFairnessDecomposition(
+            data[COLUMNS], data["y"], **GROUPS, **asked, predictor=fitted
+        ).analyse_mean_difference()
+    ]
+    if classes != (0, 1):  # these are taken for what they say
+        asks.append(lambda: cf.decompose_disparity(data, model, of="prediction"))
+    for ask in asks:
+        with pytest.raises(PredictorError, match=r"decides between .* asks for 'accepted'"):
+            ask()
+
+
+def test_a_reference_in_quotes_is_told_from_a_number():
+    adapter = cf.FairAdapter(cf.CausalGraph.parse("g -> record"), protected="g", reference="0")
+    with pytest.raises(GroupNotFoundError, match=r"'0' has no rows: 'g' has the values 0, 1 \(numb"):
+        adapter.fit(DATA[["g", "record"]])

@@ -35,7 +35,7 @@ from causalfairness.tables import Missing, Of, Table, add_column, ask, open_tabl
 from causalfairness.tables.frames import frame_rows
 from causalfairness.tables.joining import exchange
 from causalfairness.tables.source import open_frame
-from causalfairness.tables.target import check_classes
+from causalfairness.tables.target import check_classes, check_decides
 
 WIDTH = 88  # columns of the page
 
@@ -393,6 +393,8 @@ class _Decision(NamedTuple):
     def predict(self, people: Any) -> Any:
         """What does the model say about these people?"""
         predicted = np.asarray(self.model.predict(people))
+        if self.value is not None:
+            check_decides(getattr(self.model, "classes_", ()), self.value)
         return predicted if self.value is None else predicted == self.value
 
 

@@ -12,7 +12,7 @@ from causalfairness.adaptation.learner import Codes
 from causalfairness.adaptation.reading import refuse_missing
 from causalfairness.errors import GroupNotFoundError, RoleError, TooFewRowsError
 from causalfairness.tables import Column
-from causalfairness.tables.groups import GroupLabel, group_label, label_groups, shown
+from causalfairness.tables.groups import GroupLabel, group_label, label_groups, quoted, shown
 
 FEWEST_ROWS = 10
 FEW_ROWS = 50
@@ -80,8 +80,8 @@ def grouping_of(
         )
     if wanted not in found:
         raise GroupNotFoundError(
-            f"the reference group {shown(wanted)!r} has no rows: {_named(protected)} has the "
-            f"values {', '.join(repr(shown(label)) for label in found[:20])}"
+            f"the reference group {quoted(wanted)} has no rows: {_named(protected)} has the values "
+            f"{', '.join(map(quoted, found[:20]))} (numbers without quotes, words with)"
         )
     if len(found) == 1:
         raise GroupNotFoundError(

@@ -20,7 +20,7 @@ from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.groups import canonical
 from causalfairness.tables.joining import check_indexes
 from causalfairness.tables.source import collect, open_frame, select
-from causalfairness.tables.target import check_classes, classes_of
+from causalfairness.tables.target import check_classes, check_decides, classes_of
 
 Array = NDArray[np.float64]
 LOOKED_AT = 1_000  # rows on which a function is asked again, with its columns in another order
@@ -211,6 +211,7 @@ def evaluate(predict: Callable[[Any], Any], features: Any, model: StandardFairne
     """
     found, classes = consult(predict, features, model), classes_of(predict)
     if classes and model.outcome_value is not None:
+        check_decides(classes, model.outcome_value)
         wanted = canonical(model.outcome_value)
         found = np.array([canonical(each) == wanted for each in found.tolist()], dtype=object)
     elif classes:

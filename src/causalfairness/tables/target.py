@@ -191,6 +191,20 @@ def check_classes(values: Iterable[Any], what: str) -> None:
     )
 
 
+def check_decides(classes: Iterable[Any], value: Any) -> None:
+    """Is the class that counts as 1 one that a classifier decides between?
+
+    >>> check_decides(["no", "yes"], "yes")
+    """
+    known = [canonical(getattr(each, "item", lambda each=each: each)()) for each in classes]
+    if known and canonical(value) not in known:
+        raise PredictorError(
+            f"the classifier decides between {quoted(known[:8])}, and the outcome asks for "
+            f"{value!r}, which is none of these; give a function that says whom it decides for, "
+            f"such as lambda people: model.predict(people) == {quoted(known[-1:])}"
+        )
+
+
 def favors_one(model: StandardFairnessModel, column: Column | None = None) -> bool | None:
     """Whether 1 is what people want: the outcome value, or of numbers the higher ones.
 
