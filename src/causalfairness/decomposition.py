@@ -392,10 +392,11 @@ class _Decision(NamedTuple):
 
     def predict(self, people: Any) -> Any:
         """What does the model say about these people?"""
-        predicted = np.asarray(self.model.predict(people))
-        if self.value is not None:
-            check_decides(getattr(self.model, "classes_", ()), self.value)
-        return predicted if self.value is None else predicted == self.value
+        predicted = self.model.predict(people)
+        if self.value is None:
+            return predicted
+        check_decides(getattr(self.model, "classes_", ()), self.value)
+        return np.asarray(predicted) == self.value
 
 
 def _answered(title: str, ask: Callable[[], Sequence[str]]) -> str:

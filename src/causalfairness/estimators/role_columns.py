@@ -301,7 +301,8 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
                 f"{said}. As a {role} it would leave {LEAVES[role]}. Leave it out, or "
                 f"accept=[{name}] if it is no copy"
             )
-        if told.is_copy or (told.strength >= NEAR[seen.is_binary] and not seen.of_prediction):
+        near = told.strength >= NEAR[seen.is_binary] and not (seen.of_prediction or graded)
+        if told.is_copy or near:
             yield (
                 f"{said}. If it is {seen.measured!r} under another name, or follows from it, it is "
                 f"no {role}: leave it out; accept=[{name}] says that it is none of these"
@@ -340,7 +341,7 @@ def _stand_ins(held: _Held, seen: _Seen) -> Iterator[str]:
 def _codes(held: _Held, seen: _Seen) -> Iterator[str]:
     """Do labels foretell the outcome, or the group, better than the best that amounts can?"""
     name, levels, fold = repr(held.column.name), len(held.counts), seen.fold
-    if held.column.name in seen.declared.numeric:
+    if held.column.name in seen.declared.numeric or held.role == "feature":
         return
     if not len(held.whole) or not FEW < levels <= len(fold) / FOLDS:
         return

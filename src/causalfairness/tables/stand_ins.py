@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import narwhals as nw
@@ -17,7 +17,7 @@ FEWEST, OFTEN = 50, 0.01  # rows of a table, and share of rows of such a value, 
 
 
 def refuse_stand_ins(
-    frame: Frame, names: Iterable[str], outcomes: Iterable[str], named: Container[Any] = ()
+    frame: Frame, names: Iterable[str], outcomes: Iterable[str], named: Iterable[Any] = ()
 ) -> None:
     """Refuse columns where a frequent value stands for a missing one.
 
@@ -45,19 +45,17 @@ def refuse_stand_ins(
     sums = (each.cast(nw.Int64).sum().alias(f"odd{at}") for at, each in enumerate(odd.values()))
     n, *found = collect(frame.select(nw.len().alias("rows"), *sums)).row(0)
     for name, count in zip(odd, found, strict=True):
-        if n >= FEWEST and (count or 0) >= OFTEN * n:
-            some = collect(select(frame.filter(odd[name]), [name]).unique())[name].to_list()
-            some = [value for value in some if value not in named]
-            if kinds[name].is_numeric():
-                every = {*collect(select(frame, [name]).unique())[name].drop_nulls().to_list()}
-                if len(some) != 1 or {value for value in every if value == value} - {*some} != {
-                    0,
-                    1,
-                }:
-                    continue
-            if not some:
-                continue
+        if n < FEWEST or (count or 0) < OFTEN * n:
+            continue
+        some = _values(frame.filter(odd[name]), name) - {*named}
+        coded = len(some) == 1 and _values(frame, name) - some == {0, 1}
+        if some and (coded or not kinds[name].is_numeric()):
             raise RoleColumnError(
-                f"{some[0]!r} stands in {count / n:.1%} of rows of {name!r}, as missing values do. "
-                f"Read it as missing, or accept=[{name!r}] says that it is an answer"
+                f"{min(some)!r} stands in {count / n:.1%} of rows of {name!r}, as missing values "
+                f"do. Read it as missing, or accept=[{name!r}] says that it is an answer"
             )
+
+
+def _values(frame: Frame, name: str) -> set[Any]:
+    found = collect(select(frame, [name]).unique())[name].to_list()
+    return {value for value in found if value is not None and value == value}

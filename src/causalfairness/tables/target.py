@@ -200,8 +200,7 @@ def check_decides(classes: Iterable[Any], value: Any) -> None:
     if known and canonical(value) not in known:
         raise PredictorError(
             f"the classifier decides between {quoted(known[:8])}, and the outcome asks for "
-            f"{value!r}, which is none of these; give a function that says whom it decides for, "
-            f"such as lambda people: model.predict(people) == {quoted(known[-1:])}"
+            f"{value!r}; give a function that answers with 0 and 1"
         )
 
 
