@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfairness.errors import OutcomeError, PredictorError, SourceError
+from causalfairness.errors import OutcomeError, PredictorError
 from causalfairness.fairness_model import StandardFairnessModel
 from causalfairness.tables.groups import canonical
 from causalfairness.tables.joining import check_indexes
@@ -58,10 +58,8 @@ def answers(
             f"the model returned {len(found):,} values for {len(features):,} rows; expected one "
             "per row"
         )
-    try:
-        check_indexes(**{"the rows": features, "what the model returned": predicted})
-    except SourceError as cause:
-        raise PredictorError(f"{cause}, or return an array") from cause
+    told = {"the rows": features, "what the model returned": predicted}
+    check_indexes(PredictorError, **told)
     return found
 
 

@@ -23,6 +23,7 @@ from causalfairness.tables import only_rows
 from causalfairness.tables.columns import Column
 from causalfairness.tables.frames import FrameRows, column_from, frame_rows
 from causalfairness.tables.groups import group_label, label_groups
+from causalfairness.tables.joining import check_indexes
 
 LOOSE = 0.5  # correlation below which, and standard errors within which, rows go together by chance
 CHANCE = 4.0
@@ -61,12 +62,13 @@ def selves_from_table(found: Situations, counterfactuals: Any, *, predict: Any) 
     if account is not None and len(rows) == account.read:
         native = only_rows(native, found.rows.kept)
     rows = FrameRows(native, found.rows.categorical)
-    _check_index(found, rows.native)
     if len(rows) != len(found.rows):
         raise SituationError(
             f"the counterfactual table has {len(rows):,} rows and the data {len(found.rows):,}; "
             "row i of one must belong to row i of the other"
         )
+    told = {"the data": found.rows.native, "the counterfactual table": rows.native}
+    check_indexes(SituationError, **told)
     if found.ids is not None:
         _check_ids(found.ids, rows.read(found.ids.name))
     known = Selves(rows, None, found.ids is not None, (TABLE,))
@@ -133,17 +135,6 @@ def _reference(found: Situations) -> dict[str, Any]:
             )
         wanted = present[0]
     return dict(zip(columns, wanted, strict=True))
-
-
-def _check_index(found: Situations, counterfactuals: Any) -> None:
-    one: Any = getattr(found.rows.frame.to_native(), "index", None)
-    other: Any = getattr(counterfactuals, "index", None)
-    comparable = hasattr(one, "equals") and hasattr(other, "equals") and len(one) == len(other)
-    if comparable and not other.equals(one):
-        raise SituationError(
-            "the counterfactual table has another index than the data, so it is not clear whose "
-            "row is whose; give both in the same order, with the same index"
-        )
 
 
 def _check_ids(here: Column, there: Column) -> None:

@@ -49,7 +49,7 @@ def add_column(data: Any, values: Any, *, name: str) -> tuple[Any, str]:
         return frame.with_columns(series).to_native(), called
 
 
-def check_indexes(**brought: Any) -> None:
+def check_indexes(error: type[Exception] = SourceError, /, **brought: Any) -> None:
     """Do rows of pandas objects mean the same people? Objects without an index go by position.
 
     >>> check_indexes(group=["F", "M"], features=np.zeros((2, 1)))
@@ -60,7 +60,7 @@ def check_indexes(**brought: Any) -> None:
     ]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
-            raise SourceError(
+            raise error(
                 f"{name} has another index than {indexes[0][0]}, so it is not clear whose value is "
                 "whose; give both in the same order, with the same index"
             )
