@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "causalfairness"
 CEILINGS = {
-    "code_lines": 44_560,  # neither blank, nor comment, nor docstring
-    "modules": 405,
+    "code_lines": 44_650,  # neither blank, nor comment, nor docstring
+    "modules": 407,
     "import_chain": 39,  # modules on the longest chain of imports that run at load
     "shared_class_names": 46,  # public classes of one name in several modules
     "prose_searches": 10,  # places that look for words in a text written for people
     "vague_modules": 35,  # names that do not say what is inside
-    "function_p95": 28,  # lines that 95 of 100 functions stay within
+    "function_p95": 29,  # lines that 95 of 100 functions stay within
     "longest_file": 457,
 }
 VAGUE = re.compile(

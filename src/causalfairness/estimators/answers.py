@@ -58,8 +58,7 @@ def answers(
             f"the model returned {len(found):,} values for {len(features):,} rows; expected one "
             "per row"
         )
-    told = {"the rows": features, "what the model returned": predicted}
-    check_indexes(PredictorError, **told)
+    check_indexes(PredictorError, **{"the rows": features, "what the model returned": predicted})
     return found
 
 

@@ -81,9 +81,7 @@ def look_at(
     """
     if not isinstance(reading, Counts | Rows):
         return ()
-    seen = _seen(reading, model)
-    if role:
-        seen = seen._replace(roles=dict.fromkeys(seen.roles, role))
+    seen = _seen(reading, model, role)
     if seen.rows.sum() < FEWEST:
         return ()
     if asked or (seen.of_prediction and model.predict is not None):
@@ -108,7 +106,7 @@ class _Seen(NamedTuple):
     fold: Codes
 
 
-def _seen(reading: Any, model: StandardFairnessModel) -> _Seen:
+def _seen(reading: Any, model: StandardFairnessModel, role: str) -> _Seen:
     """What is there to look at? Equal rows stand for each other, in the sample and in folds."""
     whole: Any = reading.cells if isinstance(reading, Counts) else reading
     pair = whole.pair(model)
@@ -118,8 +116,8 @@ def _seen(reading: Any, model: StandardFairnessModel) -> _Seen:
     else:
         held, rows, binary, y = whole.columns, np.ones(len(pair)), pair.is_binary, pair.outcome
         sums = None if y is None else (rows, y, y * y)
-    roles = dict.fromkeys(model.confounders, "confounder")
-    roles |= dict.fromkeys(model.mediators, "mediator")
+    roles = dict.fromkeys(model.confounders, role or "confounder")
+    roles |= dict.fromkeys(model.mediators, role or "mediator")
     columns = [held[name].take(pair.index) for name in sorted({*roles} - {*whole.declared.accept})]
     mixed = np.zeros(len(rows), dtype=np.uint64)
     for values in (*map(_numbers, columns), *(() if sums is None else sums[1:2]), pair.group):
@@ -296,13 +294,13 @@ def _copies(held: _Held, seen: _Seen) -> Iterator[str]:
         told = _told(held, seen, seen.sums, binary=seen.is_binary)
         said = f"{name} tells {seen.measured!r} {told}"
         graded = role == "feature" and held.column.is_number and len(held.counts) > FEW
-        if told.is_copy and not (seen.of_prediction or graded):
+        own = not (seen.of_prediction or graded)
+        if told.is_copy and own:
             raise RoleColumnError(
                 f"{said}. As a {role} it would leave {LEAVES[role]}. Leave it out, or "
                 f"accept=[{name}] if it is no copy"
             )
-        near = told.strength >= NEAR[seen.is_binary] and not (seen.of_prediction or graded)
-        if told.is_copy or near:
+        if told.is_copy or (own and told.strength >= NEAR[seen.is_binary]):
             yield (
                 f"{said}. If it is {seen.measured!r} under another name, or follows from it, it is "
                 f"no {role}: leave it out; accept=[{name}] says that it is none of these"
@@ -407,9 +405,9 @@ def _revealed(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
 def _together(held: Sequence[_Held], seen: _Seen) -> Iterator[str]:
     """Do several columns tell the outcome? Those of few values counted, and all by a tree.
 
-    Asked where no column alone gave cause for a note.
+    Asked where no column alone gave cause for a note. Features may well tell a decision.
     """
-    if seen.sums is None or seen.of_prediction or len(held) < 2:
+    if seen.sums is None or seen.of_prediction or len(held) < 2 or "feature" in seen.roles.values():
         return
     binary, told = seen.is_binary, _Tells(0.0, seen.is_binary)
     few = [each.codes for each in held if len(each.counts) <= FEW]

@@ -117,7 +117,11 @@ class Remembered:
 
     def fitted_to(self, values: Values) -> bool:
         """Are these all rows that the model was fitted to, in any order? By the nodes given."""
-        return all(_digest(column) == self.digests[node] for node, column in values.items())
+        return all(
+            _digest(column) == self.digests[node]
+            for node, column in values.items()
+            if node in self.digests
+        )
 
     @cached_property
     def noise(self) -> dict[str, Array]:
