@@ -268,7 +268,8 @@ def test_every_estimator_adds_the_same_people_to_the_total(estimator):
     data = rare.people(rare.FEW, seed=1)
     counts, found = ask(data).total, ask(data, MODEL, estimator)
     (block,) = counts.blocks.values()
-    (added,) = found.total.blocks.values()
+    # remainders of models are no part of the total
+    (added,) = (each for each in found.total.blocks.values() if np.any(each))
     assert np.linalg.norm(added) == pytest.approx(np.linalg.norm(block), rel=1e-9)
     assert found.total.correction == pytest.approx(counts.correction, abs=1e-12)
     assert found.direct.correction == pytest.approx(counts.correction, abs=1e-12)

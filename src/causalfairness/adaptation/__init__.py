@@ -7,7 +7,6 @@ loaded on first use, since they are scikit-learn's own kind.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from causalfairness.adaptation.fair_predictor import FairPredictor
 
 sys.modules.update({f"{__name__}.{gone}": saved_earlier for gone in saved_earlier.MODULES})
-ON_USE = {"FairAdapter": "fair_adapter", "FairPredictor": "fair_predictor"}
 FORMER = ("QuantileForest", "BoostedQuantiles")  # until 0.3
 
 __all__ = [
@@ -38,8 +36,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ON_USE:
-        return getattr(import_module(f"{__name__}.{ON_USE[name]}"), name)
+    if name == "FairAdapter":
+        from causalfairness.adaptation.fair_adapter import FairAdapter
+
+        return FairAdapter
+    if name == "FairPredictor":
+        from causalfairness.adaptation.fair_predictor import FairPredictor
+
+        return FairPredictor
     if name in FORMER:
         warn(
             f"{name} is gone: it moved groups apart by pulling each to its own middle. "

@@ -151,7 +151,9 @@ class Table:
         said = {name for names in self.declared for name in names}
         outcomes = [target.column for target in targets if target.column not in said]
         protected = [name for name in model.protected_columns if name not in said]
-        named = {target.value for target in targets} | {model.favorable}
+        named: set[Any] = {target.value for target in targets} | {model.favorable}
+        if all(target.value is None for target in targets):
+            named.add(-1)  # of amounts it may be one, as the change from 1 to 0 is
         refuse_stand_ins(self.frame, [*protected, *outcomes], outcomes, named)
 
     def needing(self, *columns: str) -> Table:
