@@ -10,8 +10,8 @@ import narwhals as nw
 from causalfairness.errors import RoleColumnError
 from causalfairness.tables.source import Frame, collect, column_there, select
 
-LABELS = ("", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "NULL", "null", "None", "none", "?", "-")
-UNSURE = ("missing", "Missing", "unknown", "Unknown")  # noted only: they may be answers
+LABELS = ("", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "NULL", "null", "None", "?", "-")
+UNSURE = ("none", "missing", "Missing", "unknown", "Unknown")  # noted only: they may be answers
 NUMBERS = (-1.0, *(sign * (10.0**digits - 1) for sign in (-1, 1) for digits in range(1, 6)))
 FEWEST, OFTEN = 50, 0.01  # rows of a table, and share of rows of such a value, to say anything
 
