@@ -12,7 +12,7 @@ from causalfairness.tables.source import Frame, collect, column_there, select
 
 LABELS = ("", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "NULL", "null", "None", "?", "-")
 UNSURE = ("none", "missing", "Missing", "unknown", "Unknown")  # noted only: they may be answers
-NUMBERS = (-1.0, *(sign * (10.0**digits - 1) for sign in (-1, 1) for digits in range(1, 6)))
+NUMBERS = (-1, *(sign * (10**digits - 1) for sign in (-1, 1) for digits in range(1, 6)))
 FEWEST, OFTEN = 50, 0.01  # rows of a table, and share of rows of such a value, to say anything
 
 
@@ -39,7 +39,8 @@ def refuse_stand_ins(
         if kinds[name] in (nw.String, nw.Categorical, nw.Enum):
             odd[name] = column.cast(nw.String).is_in(LABELS) & ~column.is_null()
         elif name in outcomes and kinds[name].is_numeric():
-            odd[name] = column.cast(nw.Float64).is_in(NUMBERS)
+            wide = column if kinds[name].is_integer() else column.cast(nw.Float64)
+            odd[name] = nw.any_horizontal(*(wide == each for each in NUMBERS), ignore_nulls=True)
     if not odd:
         return
     sums = (each.cast(nw.Int64).sum().alias(f"odd{at}") for at, each in enumerate(odd.values()))
