@@ -33,7 +33,7 @@ LEAST = {  # pictures of each script
 }
 SHORTER = {  # what is repeated less often: in the text of the script, and in the short run
     "plot_estimators_compared": {'"DoublyRobust": DoublyRobust(),': LINES},
-    "plot_frontier": {"trees=30": "trees=8", "repetitions=3": "repetitions=2"},
+    "plot_frontier": {"repetitions=3": "repetitions=2"},
     "plot_invariance": {"size=(8, 20)": "size=(8, 4)"},
     "plot_predictive_parity": {
         "range(10)": "range(2)",
