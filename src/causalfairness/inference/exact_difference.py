@@ -98,8 +98,6 @@ def _fitted(p: Array, q: Array, ratio: float, tau: float) -> Array:
 @lru_cache(maxsize=512)
 def _table(n: int, m: int, tau: float) -> Array:
     """P-values of all counts (i, j): (n + 1, m + 1)."""
-    from scipy.stats import binom
-
     i, j = np.arange(n + 1), np.arange(m + 1)
     statistic = score(i[:, None] / n, n, j / m, m, tau).ravel()
     order = np.argsort(-statistic, kind="stable")
@@ -108,8 +106,16 @@ def _table(n: int, m: int, tau: float) -> Array:
     low, high = max(0.0, -tau), min(1.0, 1 - tau)
     shares = low + (high - low) * np.sin(np.linspace(0, np.pi / 2, SHARES)[:, None]) ** 2
     largest = np.zeros(len(ends))
-    for pair in zip(binom.pmf(i, n, shares + tau), binom.pmf(j, m, shares), strict=True):
+    for pair in zip(_chances(i, n, shares + tau), _chances(j, m, shares), strict=True):
         np.maximum(largest, np.cumsum(np.outer(*pair).ravel()[order])[ends], out=largest)
     found = np.empty(len(order))
     found[order] = np.repeat(np.minimum(largest, 1.0), np.diff(ends, prepend=-1))
     return found.reshape(n + 1, m + 1)
+
+
+def _chances(counts: Array, n: int, share: Array) -> Array:
+    """Binomial probabilities of these counts."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+    return np.asarray(np.exp(ways + xlogy(counts, share) + xlog1py(n - counts, -share)))
