@@ -113,7 +113,7 @@ def _table(n: int, m: int, tau: float) -> Array:
     return found.reshape(n + 1, m + 1)
 
 
-def _chances(counts: Array, n: int, share: Array) -> Array:
+def _chances(counts: NDArray[np.int64], n: int, share: Array) -> Array:
     """Binomial probabilities of these counts."""
     from scipy.special import gammaln, xlog1py, xlogy
 
