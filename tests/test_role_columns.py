@@ -440,3 +440,10 @@ def test_stand_ins_for_missing_values_are_noted_elsewhere():
     assert not any("stands in" in note for note in looked(cf.Table(data, categorical=["m"])))
     paid = data.assign(y=np.where(np.arange(600) % 10 == 0, 99_999, data.age))
     assert any("99999 stands in 10.0% of rows of 'y'" in note for note in looked(paid))
+
+
+def test_several_codes_beside_zero_and_one_are_refused_too():
+    data = people()
+    data.loc[:30, "y"], data.loc[31:60, "y"] = 9, 99
+    with pytest.raises(RoleColumnError, match=r"9 stands in 4\.1% of rows of 'y', as missing"):
+        cf.decompose_disparity(data, model(), estimator=Strata())

@@ -21,7 +21,7 @@ def refuse_stand_ins(
 ) -> None:
     """Refuse columns where a frequent value stands for a missing one.
 
-    Of labels in any of `names`, of a number in `outcomes` that are otherwise 0 and 1. Values
+    Of labels in any of `names`, of numbers in `outcomes` that are otherwise 0 and 1. Values
     that were `named`, as the one that counts as 1, mean what they say.
 
     >>> from causalfairness.tables.source import open_frame
@@ -49,8 +49,7 @@ def refuse_stand_ins(
         if n < FEWEST or (count or 0) < OFTEN * n:
             continue
         some = _values(frame.filter(odd[name]), name) - {*named}
-        coded = len(some) == 1 and _values(frame, name) - some == {0, 1}
-        if some and (coded or not kinds[name].is_numeric()):
+        if some and (not kinds[name].is_numeric() or _values(frame, name) - some == {0, 1}):
             raise RoleColumnError(
                 f"{min(some)!r} stands in {count / n:.1%} of rows of {name!r}, as missing values "
                 f"do. Read it as missing, or accept=[{name!r}] says that it is an answer"

@@ -128,13 +128,14 @@ class EquivalenceRule:
             elif adjusted_within <= error:
                 verdict = "satisfied"
             tests = p_beyond, adjusted_beyond, p_within, adjusted_within
-            needed = self._needed(effect.standard_error, count)
+            needed = self._needed(effect, count)
             evidence.append(Evidence(verdict, *tests, people=count, people_needed=needed))
         return Judgment(self._overall(evidence), tuple(evidence))
 
-    def _needed(self, error: float, people: int | None) -> int | None:
+    def _needed(self, effect: Effect, people: int | None) -> int | None:
         """How many people would do, where these are too few to show even an effect of zero."""
-        reach = normal_reach(2 * self.level - 1) * error
+        error = effect.standard_error
+        reach = normal_reach(2 * self.level - 1, effect.freedom) * error
         if not self.margin or people is None or reach <= self.margin:
             return None
         return rows_to_rule_out(self.margin, [people * error**2], [1.0], level=self.level)
